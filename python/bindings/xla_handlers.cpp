@@ -25,7 +25,7 @@ std::optional<Format> format_of(ffi::DataType type) {
   }
 }
 
-// As ww.array has it: NaN, and infinities in fixed point that wraps.
+// As ww.array has it: NaN, and infinities in fixed point that does not saturate.
 ffi::Error refused(Unheld found, const Format& to) {
   switch (found) {
     case Unheld::nothing: return ffi::Error::Success();
@@ -36,8 +36,8 @@ ffi::Error refused(Unheld found, const Format& to) {
                       to_string(to)));
     case Unheld::infinity:
       return ffi::Error::InvalidArgument(
-          fmt::format("x has infinities among its numbers, and {} has none and wraps; take "
-                      "overflow=saturate, or put numbers in their place",
+          fmt::format("x has infinities among its numbers, and {} has none and does not saturate; "
+                      "take overflow=saturate, or put numbers in their place",
                       to_string(to)));
   }
   return ffi::Error::Internal("what was found in x has no name");

@@ -7,7 +7,9 @@ from typing import Any
 
 from . import _widthwise as core
 from ._format import Format
+from .containers.scheme import is_affine
 
+NAMES = ("mx", "nvfp")  # how those of blocks begin, and of nothing else
 SCALES = ("binary32", "ue4m3fn", *(f"e{bits}m0fnu" for bits in range(2, 9)))
 
 
@@ -15,6 +17,14 @@ SCALES = ("binary32", "ue4m3fn", *(f"e{bits}m0fnu" for bits in range(2, 9)))
 def scale_words() -> dict[str, str]:
     """The words of scales, by how these print where they stand alone."""
     return {str(BlockFormat(f"block(int8,1,{word})").scale): word for word in SCALES}
+
+
+@lru_cache(maxsize=256)
+def is_container(text: str) -> bool:
+    """Whether numbers of a format, blocks or affine integers, have scales that it tells of: the
+    text of a name that is misspelt, too, of which BlockFormat knows the nearest."""
+    named = text.lstrip().lower().startswith(NAMES)
+    return named or is_affine(text) or core.is_block_format(text)
 
 
 def shape_text(block: Any) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from . import _codes, _convolution, _dot
 from . import _widthwise as core
 from ._array import Array
-from ._block_format import BlockFormat
+from ._block_format import BlockFormat, is_container
 from ._create import array
 from ._format import Format
 from ._format_facts import highest, lowest
@@ -23,9 +23,10 @@ from ._views import name_of
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
-from .containers.scheme import parsed
+from .containers.scheme import is_affine, parsed
 
-WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
+WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # of fixed point: overflows without ends
+TURNING = (*WRAPPING, "zero")  # those that turn infinities into 0, which is invalid
 OVERFLOW = 4
 SEEDS = (1 << 64) - 1
 LONG = 256  # products that reach every step of a unit
@@ -59,16 +60,6 @@ FLOATS = {
 def text(x: Any) -> Any:
     """A format or unit as text; None stays None."""
     return x if x is None or isinstance(x, str) else str(x)
-
-
-def is_affine(format: str) -> bool:
-    return format.lstrip().lower().startswith("affine")
-
-
-@lru_cache(maxsize=256)
-def is_container(format: str) -> bool:
-    """Whether a format's numbers share scales."""
-    return is_affine(format) or core.is_block_format(format)
 
 
 def check_format(format: str) -> str:
@@ -226,7 +217,7 @@ def coded(words: np.ndarray, of: Format, to: Format, env: core.Env, seed: int = 
 def refuse_what_it_has_not(
     x: Any, to: Format, floats: Any = np, ways: Mapping[str, str] = WAYS
 ) -> None:
-    """As ww.array does: NaN, and infinities in fixed point that wraps.
+    """As ww.array does: NaN, and infinities in fixed point that does not saturate.
 
     `floats` is the module that knows x's numbers.
     """
@@ -234,7 +225,7 @@ def refuse_what_it_has_not(
         return
     if floats.isnan(x).any():
         refuse("NaN", to, ways)
-    if to.system == "fixed" and to._core.overflow in WRAPPING and floats.isinf(x).any():
+    if to.system == "fixed" and to._core.overflow in TURNING and floats.isinf(x).any():
         refuse("infinities", to, ways)
 
 
@@ -245,8 +236,8 @@ def refuse(lacking: str, to: Format, ways: Mapping[str, str] = WAYS) -> NoReturn
             f"x has NaN among its numbers, and {to} has none; {way}, or take a format that has one"
         )
     raise ValueError(
-        f"x has infinities among its numbers, and {to} has none and wraps; take overflow=saturate, "
-        f"or {way}"
+        f"x has infinities among its numbers, and {to} has none and does not saturate; take "
+        f"overflow=saturate, or {way}"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ._block_format import BlockFormat
+from ._block_format import BlockFormat, is_container
 from ._format import Format
 
 SCALES = ("none", "tensor", "channel", "block")
@@ -20,9 +20,6 @@ SKIPPED: dict[str, tuple[str, ...]] = {
 }
 
 
-OWN_SCALES = ("block(", "bfp(", "affine", "mx", "nvfp4")
-
-
 def format_text(name: str, format: Any) -> str:
     """What a user gave for a format, as text."""
     if isinstance(format, str | Format | BlockFormat):
@@ -30,11 +27,6 @@ def format_text(name: str, format: Any) -> str:
     raise TypeError(
         f"{name} = {format!r}: a text as 'e4m3fn', a ww.Format or a ww.BlockFormat is wanted"
     )
-
-
-def has_own_scales(text: str) -> bool:
-    """Whether a format's text says what its scales are of."""
-    return text.strip().lower().startswith(OWN_SCALES)
 
 
 class How(NamedTuple):
@@ -158,7 +150,7 @@ def how(table: Mapping[str, Any], place: str, number: int, otherwise: How) -> Ho
             raise ValueError(f"{place}: {key} = {given[key]!r}: it is of the wrong type")
     if given.get("scale", "none") not in SCALES:
         raise ValueError(f"{place}: scale = {given['scale']!r}: it may be {', '.join(SCALES)}")
-    if has_own_scales(given.get("format", "")):
+    if is_container(given.get("format", "")):
         given.setdefault("scale", "block")
     made = otherwise._replace(**given)
     if made.axis is not None and made.scale in ("none", "tensor"):

@@ -238,7 +238,8 @@ Unheld RoundedValues::unheld(const void* x, std::size_t count) const {
     return largest_magnitude(static_cast<const decltype(word)*>(x), count);
   });
   if (most > infinity) return Unheld::nan;
-  return most == infinity && to.wraps() ? Unheld::infinity : Unheld::nothing;
+  const bool turns = to.is_fixed() && !elements::saturates(to);  // infinities into 0
+  return most == infinity && turns ? Unheld::infinity : Unheld::nothing;
 }
 
 void RoundedValues::run(const void* x, std::size_t count, void* y, RandomSource random) const {

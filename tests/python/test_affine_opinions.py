@@ -6,6 +6,7 @@ engine differs from `exact`, a test here holds that it does.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -151,15 +152,48 @@ def test_channels_are_onnxruntimes():
     assert (theirs == ours.codes).all()
 
 
+@functools.cache
+def uint8_by_int8() -> str:
+    """How onnxruntime sums these here: an x86 CPU without VNNI adds products in pairs that saturate
+    in 16 bits. Its guide says so, and asks for weights of 7 bits there (reduce_range)."""
+    most = {"a": np.uint8([[255, 255]]), "b": np.int8([[127], [127]])}
+    (total,) = run("MatMulInteger", most, np.int32).ravel()
+    return {64770: "exact", 32767: "sat16"}[int(total)]
+
+
+def pairs(of_a: Any, of_b: Any) -> str:
+    return uint8_by_int8() if (of_a, of_b) == (np.uint8, np.int8) else "exact"
+
+
+def uniform(rng: Any, dtype: Any, shape: Any, bits: int = 8) -> np.ndarray:
+    info = np.iinfo(dtype)
+    by = 1 << 8 - bits
+    return rng.integers(info.min // by, info.max // by, shape, dtype, endpoint=True)
+
+
+SIGNS = [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)]
+
+
+@pytest.mark.parametrize("of_a, of_b", SIGNS)
+def test_sums_of_all_codes_are_onnxruntimes(of_a, of_b):
+    rng = np.random.default_rng(8)
+    how = pairs(of_a, of_b)
+    for k in (1, 2, 37, 256, 1000):
+        a, b = uniform(rng, of_a, (9, k)), uniform(rng, of_b, (k, 33))
+        za, zb = (np.array(rng.integers(0, 100), t) for t in (of_a, of_b))
+        theirs = run("MatMulInteger", {"a": a, "b": b, "za": za, "zb": zb}, np.int32)
+        ours = ww.integer_matmul(a, b, za, zb, pairs=how)
+        assert (theirs == ours).all()
+    assert (ours != ww.integer_matmul(a, b, za, zb)).any() == (how == "sat16")
+
+
 @pytest.mark.parametrize("per_column", [False, True])
 def test_qlinear_matmul_is_onnxruntimes(per_column):
     rng = np.random.default_rng(6)
-    for of_a, of_b in ((np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)):
+    for of_a, of_b in SIGNS:
+        bits = 8 if pairs(of_a, of_b) == "exact" else 7
         for k in (1, 4, 37, 256):
-            a, b = (
-                rng.integers(np.iinfo(t).min, np.iinfo(t).max, shape, t, endpoint=True)
-                for t, shape in ((of_a, (9, k)), (of_b, (k, 11)))
-            )
+            a, b = uniform(rng, of_a, (9, k)), uniform(rng, of_b, (k, 11), bits)
             sa, sy = (np.float32(s) for s in rng.random(2) * [0.02, 0.5] + 1e-3)
             sb = np.float32(rng.random(11) * 0.02 + 1e-4) if per_column else np.float32(0.0071)
             za, zy = (np.array(rng.integers(0, 100), of_a) for _ in range(2))
@@ -171,19 +205,40 @@ def test_qlinear_matmul_is_onnxruntimes(per_column):
             assert (theirs == ours).all()
 
 
+def convolved(x: Any, w: Any, bias: np.ndarray, scale: Any, zero: Any, **how: Any) -> np.ndarray:
+    """QLinearConv of onnxruntime."""
+    given = {"x": x.codes, "sx": x.scale, "zx": x.zero_point, "w": w.codes, "sw": w.scale,
+             "zw": w.zero_point, "sy": scale.reshape(()), "zy": zero.reshape(()),
+             "b": bias}  # fmt: skip
+    return run("QLinearConv", {k: np.asarray(v) for k, v in given.items()}, np.uint8, **how)
+
+
 def test_a_convolution_is_onnxruntimes():
     """QLinearConv: sums with a bias, then variant fp32."""
     rng = np.random.default_rng(7)
     x = ww.affine(rng.standard_normal((2, 4, 9, 8)).astype(np.float32))
-    w = ww.affine(rng.standard_normal((6, 2, 3, 3)).astype(np.float32), 8, True, axis=0)
+    bits = 8 if uint8_by_int8() == "exact" else 7
+    w = ww.affine(rng.standard_normal((6, 2, 3, 3)).astype(np.float32), bits, True, axis=0)
     bias = rng.integers(-2000, 2000, 6).astype(np.int32)
     sy, zy = np.float32(0.06), np.uint8(120)
-    given = {"x": x.codes, "sx": x.scale, "zx": x.zero_point, "w": w.codes, "sw": w.scale,
-             "zw": w.zero_point, "sy": sy.reshape(()), "zy": zy.reshape(()), "b": bias}  # fmt: skip
-    how = {"strides": [2, 1], "pads": [1, 2, 1, 2], "group": 2}
-    theirs = run("QLinearConv", {k: np.asarray(v) for k, v in given.items()}, np.uint8, **how)
+    theirs = convolved(x, w, bias, sy, zy, strides=[2, 1], pads=[1, 2, 1, 2], group=2)
     ours = ww.affine_conv2d(
         x, w, bias, scale=sy, zero_point=int(zy), stride=(2, 1), padding=(1, 2), groups=2,
         variant="fp32",
     )  # fmt: skip
     assert theirs.shape == ours.shape and (theirs == ours.codes).all()
+
+
+def test_a_convolution_of_all_codes_is_onnxruntimes():
+    """Windows of one pixel have one order of sums, in which pairs saturate where the CPU's do."""
+    rng, how = np.random.default_rng(9), uint8_by_int8()
+    x = ww.affine(rng.random((2, 38, 5, 4)).astype(np.float32))
+    w = ww.affine(rng.random((6, 38, 1, 1)).astype(np.float32) - 0.3, 8, True, axis=0)
+    bias = np.zeros(6, np.int32)
+    sy, zy = np.float32(0.05), np.uint8(30)
+    theirs = convolved(x, w, bias, sy, zy)
+    given = {"scale": sy, "zero_point": int(zy), "variant": "fp32"}
+    ours = ww.affine_conv2d(x, w, bias, **given, pairs=how).codes
+    assert (theirs == ours).all()
+    exact = ww.affine_conv2d(x, w, bias, **given).codes
+    assert (ours != exact).any() == (how == "sat16")

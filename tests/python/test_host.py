@@ -114,17 +114,30 @@ def test_values_are_those_of_ww_array(format, rounding, dtype):
         np.testing.assert_array_equal(np.signbit(flat), np.signbit(of))
 
 
+ENDLESS = "x has infinities .* does not saturate; take overflow=saturate, or put"
+
+
 @pytest.mark.parametrize(
     "number, format, words",
     [
         (np.nan, "fixed8.4", "x has NaN among its numbers, and fixed8.4 has none; put a number"),
         (np.nan, "e2m1fn", "x has NaN"),
-        (np.inf, "fixed8.4;overflow=wrap", "x has infinities .* take overflow=saturate, or put"),
+        *((sign * np.inf, f"fixed8.4;overflow={overflow}", ENDLESS)
+          for overflow in ("zero", "wrap", "wrap_sm", "keep_sign") for sign in (1, -1)),
     ],
-)
+)  # fmt: skip
 def test_what_a_format_has_not_is_refused(number, format, words):
     x = np.float32([1.0, number])
     with pytest.raises(ValueError, match=words):
         _host.quantized(x, format, "rne", None, 0)
     with pytest.raises(ValueError, match=words):
         _host.rounded(x, ww.Format(format))
+
+
+@pytest.mark.parametrize("text, words", [
+    ("mxfp8", "nearest names: 'mxfp8_e4m3', 'mxfp8_e5m2'"), ("NVFP8", "nearest name: 'nvfp4'"),
+    (" Affine(int8", "no text of affine integers"), ("e4m3fx", "column 5"),
+])  # fmt: skip
+def test_a_misspelt_text_is_told_of_its_own_kind(text, words):
+    with pytest.raises(ValueError, match=words):
+        _host.check_format(text)

@@ -323,8 +323,15 @@ def test_nan_where_the_format_has_none_is_told(way):
         wj.quantize(x, "e2m1fn")
     with pytest.raises(Exception, match="x has NaN among its numbers, and e2m1fn has none"):
         jax.jit(lambda v: wj.quantize(v, "e2m1fn"))(x).block_until_ready()
-    endless = jnp.array([jnp.inf])
-    with pytest.raises(ValueError, match="wraps; take overflow=saturate"):
-        wj.quantize(endless, "fixed4.4;overflow=wrap")
-    with pytest.raises(Exception, match="wraps; take overflow=saturate"):
-        jax.jit(lambda v: wj.quantize(v, "fixed4.4;overflow=wrap"))(endless).block_until_ready()
+
+
+@pytest.mark.parametrize("endless", [jnp.inf, -jnp.inf])
+@pytest.mark.parametrize("overflow", ["zero", "wrap", "wrap_sm", "keep_sign"])
+def test_infinities_where_fixed_point_does_not_saturate_are_told(way, overflow, endless):
+    x, to = jnp.array([1.0, endless]), f"fixed4.4;overflow={overflow}"
+    with pytest.raises(ValueError, match="does not saturate; take overflow=saturate"):
+        wj.quantize(x, to)
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        wj.encode(x, to)
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        jax.jit(lambda v: wj.quantize(v, to))(x).block_until_ready()

@@ -37,7 +37,7 @@ KINDS = [
     "table(0.5,nan,3)", "e4m0;nan=none", "e3m0;nan=all_ones", "posit8", "posit6es0", "posit10es1",
     "int8;overflow=wrap", "fixed24.30;overflow=wrap", "ufixed12.3;overflow=wrap",
     "fixed3.0;overflow=wrap_sm", "fixed12.-4;overflow=wrap_sm", "fixed8.4;overflow=keep_sign",
-    "ufixed6.2;overflow=keep_sign",
+    "ufixed6.2;overflow=keep_sign", "int8;overflow=zero", "ufixed12.3;overflow=zero",
 ]  # fmt: skip
 
 

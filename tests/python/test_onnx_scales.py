@@ -166,6 +166,49 @@ def test_channels_of_layers_are_found_where_no_axis_is_told():
         assert [row["axis"] for row in wo.quantisers(made).records()] == [1, 1]
 
 
+@pytest.mark.parametrize("how", [
+    {"format": "affine(int8,symmetric,channel)", "scale": np.linspace(0.1, 0.9, 4)},
+    {"format": "e4m3fn", "scale": np.linspace(0.1, 0.9, 4)},
+])  # fmt: skip
+@pytest.mark.parametrize("rows", [1, 4])
+def test_channels_of_a_gemms_bias_are_its_outputs(how, rows):
+    """Its columns, of a bias of one row and of one a row of the result."""
+    square = np.float32(np.arange(-8, 8).reshape(4, 4) * 0.37)
+    tensors = [numpy_helper.from_array(x, name) for x, name in (
+        (np.zeros((4, 4), np.float32), "w"), (square[:rows], "c"))]  # fmt: skip
+    node = helper.make_node("Gemm", ["x", "w", "c"], ["y"], transB=1)
+    made = wo.quantize_model(model_of([node], [4, 4], tensors), {"Gemm": {"bias": how}})
+    told = wo.quantize_model(
+        model_of([node], [4, 4], tensors), {"Gemm": {"bias": {**how, "axis": 1}}}
+    )
+    assert made == told
+    steps = np.float32(how["scale"])
+    want = np.float32((square[:rows] / steps).astype(np.float32))
+    if "affine" in how["format"]:
+        want = ww.affine(square[:rows], how["format"], scale=steps, axis=1).dequantise()
+    else:
+        want = wanted(want, ww.Format("e4m3fn")).reshape(want.shape) * steps
+    check_bits(made, square, np.broadcast_to(want, (4, 4)) + np.float32(0))
+
+
+@pytest.mark.parametrize("how", [
+    {"format": "affine(int8,asymmetric,channel)", "scale": [0.1, 0.2, 0.3, 0.4]},
+    {"format": "fixed8.4", "scale": [0.1, 0.2, 0.3, 0.4]},
+    {"format": "mxint8"}, {"format": "affine(int4,symmetric,2)"},
+])  # fmt: skip
+def test_values_that_a_gemm_turns_have_channels_and_blocks_where_it_sums(how):
+    x = np.float32(np.random.default_rng(3).normal(size=(4, 4)))
+    eye = [numpy_helper.from_array(np.eye(4, dtype=np.float32), "w")]
+    made, told = (
+        wo.quantize_model(
+            model_of([helper.make_node("Gemm", ["x", "w"], ["y"], transA=turned)], [4, 4], eye),
+            {"Gemm": {"input": {**how, **axis}}},
+        )
+        for turned, axis in ((1, {}), (0, {"axis": 0}))
+    )
+    assert (in_onnxruntime(told, x) == in_onnxruntime(made, x).T).all()
+
+
 def test_scales_that_differ_in_one_of_many_numbers_are_two():
     scales = np.full((2, 3000), 0.5)
     scales[1, 1500] = 0.25
@@ -205,7 +248,95 @@ def test_scales_that_differ_in_one_of_many_numbers_are_two():
     ({"format": "mxfp8_e4m3", "axis": 5}, ValueError, "'x': axis = 5, and it has 2 axes"),
     ({"format": "e4m3fn", "scale": 1, "axis": "1"}, TypeError, "axis = '1': an integer is wanted"),
     ({"format": "e4m3fx"}, ValueError, "input: format 'e4m3fx', column"),
+    ({"format": "e4m3fn", "scale": 1, "axis": 2}, ValueError, "'x': axis = 2, and it has 2 axes"),
+    ({"format": "affine(int8)", "scale": 1, "axis": 0}, ValueError,
+     r"axis = 0, and affine\(int8\) has one scale; .* 'affine\(int8,asymmetric,channel\)'"),
+    ({"format": "affine(int8,symmetric)", "axis": 1}, ValueError, "axis = 1, and .* has one scale"),
+    ({"format": "e4m3fn", "axis": 0}, ValueError, "axis = 0, and e4m3fn has no scales; leave axis"),
 ])  # fmt: skip
 def test_what_is_wrong_with_given_numbers_is_told(how, kind, message):
     with pytest.raises(kind, match=message):
         quantiser(how, shape=("rows", 70))
+
+
+# --- Elements that binary32 does not hold, weights ------------------------------------------------
+
+
+def weighed(x, how, opset=21):
+    """A model that adds nothing to a weight."""
+    nodes = [helper.make_node("Add", ["w", "x"], ["y"])]
+    plain = model_of(nodes, [1, 1], [numpy_helper.from_array(x, "w")], x.shape, opset)
+    return wo.quantize_model(plain, {"Add": {"input": how}})
+
+
+def extremes():
+    """Rows of one magnitude each, from the least to the largest of binary32."""
+    powers = np.ldexp(np.float32(1), np.arange(-148, 128, 12))[:, None]
+    x = np.random.default_rng(4).uniform(-1, 1, (len(powers), 32)).astype(np.float32) * powers
+    ends = np.float32([[3.4028235e38], [-(2.0**-149)], [0.0]]) * np.ones(32, np.float32)
+    return np.concatenate([x, ends])
+
+
+PAST = [
+    "block(takum8,16,e8m0fnu)", "block(e9m3,16,e8m0fnu)", "block(posit16es4,16,e5m0fnu)",
+    "block(fixed4.-126,16,binary32)", "block(table(-1e60,0,1e60),16,e8m0fnu)",
+    "block(fixed8.140,16,e8m0fnu)", "block(e4m3;bias=-110,16,ue4m3fn)",
+    "block(table(-0.1,0,0.1),16,e8m0fnu)", "block(posit24,16,e8m0fnu)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PAST)
+def test_elements_past_binary32_are_refused_of_values_and_right_of_weights(text):
+    """Quotients and scales were infinite there, and results NaN."""
+    with pytest.raises(ValueError, match="of 'x': .*take"):
+        quantiser(text, shape=("rows", 32))
+    x = extremes()
+    model = weighed(x, text)
+    want = ww.blocks(x, text).to_float32() + np.float32(0)
+    check_bits(model, np.zeros((1, 1), np.float32), want, "onnxruntime")
+    assert (np.float32(wo.load(model)["w"].to_float64()) == want).all()
+
+
+@pytest.mark.parametrize("text", [
+    "block(fixed8.4,16,binary32)", "block(fixed8.120,16,e8m0fnu)", "block(table(nf4),16,ue4m3fn)",
+    "block(fixed8.60,16,ue4m3fn)", "block(e4m3fn,16,binary32)", "mxint8",
+])  # fmt: skip
+def test_weights_in_blocks_are_rounded_once_at_the_ends_of_binary32(text):
+    x = extremes()
+    x = x if "fixed8.60" not in text else x[abs(x).max(1) < 1]
+    model = weighed(x, text)
+    want = ww.blocks(x, text).to_float32() + np.float32(0)
+    check_bits(model, np.zeros((1, 1), np.float32), want, "onnxruntime")
+
+
+UNDER = [("e4m3fn", 21), ("e5m2", 21), ("int8", 21), ("fixed8.4", 21), ("int4", 21)]
+
+
+@pytest.mark.parametrize("text, opset", [*UNDER, ("e5m6", 21), ("posit8", 21), ("int4", 20)])
+@pytest.mark.parametrize("scale, axis", [(0.3, None), ([0.3, 0.011, 2.0, 1e-3, 5, 70], 0)])
+def test_a_weight_under_a_given_scale_is_kept_as_codes(text, opset, scale, axis):
+    x = rows()
+    model = weighed(x, {"format": text, "scale": scale, "axis": axis}, opset)
+    operators = [node.op_type for node in model.graph.node]
+    assert (operators == ["DequantizeLinear", "Add"]) == ((text, opset) in UNDER)
+    f = ww.Format(text)
+    through = ww.Format(f"{text};overflow=satfinite") if f.is_float else f
+    steps = np.reshape(np.float32(scale), (-1, 1) if axis == 0 else ())
+    want = wanted(np.float32(x / steps), through).reshape(x.shape) * steps
+    check_bits(model, np.zeros((1, 1), np.float32), want + np.float32(0), "onnxruntime", "inlined")
+    if (text, opset) in UNDER:
+        kept = wo.load(model)["w"]
+        assert str(kept.format) == str(f) and (kept.scale == steps).all()
+        assert (kept.to_float64() == kept.codes.to_float64() * steps.astype(np.float64)).all()
+        assert (kept.to_float32() == want).all()
+
+
+@pytest.mark.parametrize("text", ["e4m3fn", "e5m6"])
+def test_a_weight_in_half_precision_under_a_given_scale(text):
+    x = np.float16(np.random.default_rng(5).normal(size=(3, 4)))
+    nodes = [helper.make_node("Identity", ["w"], ["y"])]
+    plain = model_of(nodes, [1], [numpy_helper.from_array(x, "w")], x.shape)
+    plain.graph.output[0].type.tensor_type.elem_type = 10  # FLOAT16
+    made = wo.quantize_model(plain, {"Identity": {"input": {"format": text, "scale": 0.25}}})
+    want = wanted(np.float32(x) * 4, ww.Format(text)).reshape(x.shape) / 4
+    assert (in_onnxruntime(made, np.zeros(1, np.float32)) == want.astype(np.float16)).all()

@@ -155,11 +155,12 @@ def test_products_and_both_gradients_are_ww(unit, backward, way):
 )  # fmt: skip
 def test_exact_convolutions_are_those_of_tensorflow_forward_and_backward(how):
     x, w = whole(2, 7, 8, 4, seed=0), whole(3, 2, 4, 6, seed=1)
+    padding, strides = how.get("padding", "VALID"), how.get("strides", 1)
+    ends = padding if isinstance(padding, str) else [(0, 0), *padding, (0, 0)]
+    dilations = how.get("dilations", (1, 1))
 
     def of_tf(x, w):
-        padding = how.get("padding", "VALID")
-        ends = padding if isinstance(padding, str) else [(0, 0), *padding, (0, 0)]
-        return tf.nn.conv2d(x, w, how.get("strides", 1), ends, dilations=how.get("dilations", 1))
+        return tf.nn.conv2d(x, with_holes(w, *dilations), strides, ends)
 
     def grads(call):
         given = [tf.constant(x), tf.constant(w)]
@@ -171,6 +172,18 @@ def test_exact_convolutions_are_those_of_tensorflow_forward_and_backward(how):
     got = grads(lambda x, w: wt.conv2d(x, w, unit="mac(binary32)", **how))
     for one, true in zip(got, grads(of_tf), strict=True):
         np.testing.assert_array_equal(one, true)
+    dilated = tf.nn.conv2d(x, w, strides, ends, dilations=dilations)
+    np.testing.assert_array_equal(got[0], dilated)
+
+
+def with_holes(w, d, e):
+    """Kernels with zeros between their numbers, which are dilated ones: of those TensorFlow has
+    gradients on CPUs with oneDNN alone."""
+    rows, columns, *others = w.shape
+    gaps = [[0, 0], [0, d - 1], [0, 0], [0, e - 1], [0, 0], [0, 0]]
+    apart = tf.pad(tf.reshape(w, (rows, 1, columns, 1, *others)), gaps)
+    apart = tf.reshape(apart, (rows * d, columns * e, *others))
+    return apart[: (rows - 1) * d + 1, : (columns - 1) * e + 1]
 
 
 def test_convolutions_have_the_units_bits_in_groups_and_either_layout():
@@ -456,3 +469,13 @@ def test_what_is_wrong_is_told_while_the_graph_is_made(call, kind, words):
 def test_nan_where_the_format_has_none_is_told():
     with pytest.raises(Exception, match="x has NaN among its numbers, and e2m1fn has none"):
         wt.quantize([1.0, np.nan], "e2m1fn")
+
+
+@pytest.mark.parametrize("endless", [np.inf, -np.inf])
+@pytest.mark.parametrize("overflow", ["zero", "wrap", "wrap_sm", "keep_sign"])
+def test_infinities_where_fixed_point_does_not_saturate_are_told(overflow, endless):
+    to = f"fixed8.4;overflow={overflow}"
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        wt.quantize([1.0, endless], to)
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        tf.function(lambda x: wt.quantize(x, to))(tf.constant([1.0, endless]))

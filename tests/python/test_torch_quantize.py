@@ -95,6 +95,16 @@ def test_nan_is_refused_where_the_format_has_none(format):
         wt.quantize(torch.tensor([1.0, torch.nan]), format)
 
 
+@pytest.mark.parametrize("endless", [torch.inf, -torch.inf])
+@pytest.mark.parametrize("overflow", ["zero", "wrap", "wrap_sm", "keep_sign"])
+def test_infinities_are_refused_where_fixed_point_does_not_saturate(overflow, endless):
+    x, to = torch.tensor([1.0, endless]), f"fixed8.4;overflow={overflow}"
+    one = torch.tensor(1.0)
+    for call in (wt.quantize, wt.encode, lambda x, to: scaled(x, to, one, torch.tensor(0))):
+        with pytest.raises(ValueError, match="does not saturate; take overflow.*nan_to_num"):
+            call(x, to)
+
+
 @pytest.mark.parametrize(
     "format", ["mxfp8_e4m3", "nvfp4", "bfp(8,16,e8)", "block(e4m3fn,0,e8m0fnu)"]
 )
@@ -168,7 +178,8 @@ def test_what_is_no_seed_is_told(seed, kind, message):
 )  # fmt: skip
 def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low, high, dtype):
     x = directed(getattr(torch, dtype))
-    x = (x if ww.Format(format).has_nan else x[~x.isnan()]).requires_grad_()
+    x = x if ww.Format(format).has_nan else x[~x.isnan()]
+    x = (x[x.isfinite()] if "zero" in format else x).requires_grad_()  # which has no infinities
     g = torch.linspace(-3, 3, x.numel()).to(x.dtype)
     wt.quantize(x, format).backward(g)
     inside = ~((x < low) | (x > high))

@@ -14,6 +14,7 @@ import numpy as np
 from .. import _rules
 from .. import _widthwise as core
 from .._array import Array
+from .._block_format import is_container
 from .._create import array
 from .._format import Format
 from .._safetensors import FLOATS, QUANTISED, Checkpoint, Entry, Raw, entry, entry_of_codes, kinds
@@ -41,7 +42,7 @@ COPIED = 1 << 22  # bytes at a time
 def is_wanted(options: argparse.Namespace) -> bool:
     """Whether the command is about a checkpoint with scales, rather than plain rounding."""
     asked = (options.scale, options.rules, options.html, options.dequantize)
-    if any(asked) or options.source.endswith(INDEX) or _rules.has_own_scales(options.format or ""):
+    if any(asked) or options.source.endswith(INDEX) or is_container(options.format or ""):
         return True
     return options.source.endswith(".safetensors") and Source.is_quantised(options.source)
 
@@ -104,7 +105,7 @@ class Planned(NamedTuple):
 
 
 def rules_of(options: argparse.Namespace) -> _rules.Rules:
-    own = _rules.has_own_scales(options.format)
+    own = is_container(options.format)
     way = options.scale or ("block" if own else "none")
     otherwise = _rules.How(options.format, way)
     with spelling(as_option):

@@ -71,6 +71,11 @@ def scheme_of(bits: Any, symmetric: Any, signed: Any, scheme: Any) -> Scheme:
     return Scheme(int(bits), signed, name)
 
 
+def is_affine(text: str) -> bool:
+    """Whether a format's text is one of these, whatever is wrong with it."""
+    return text.lstrip().lower().startswith("affine")
+
+
 def parsed(text: str) -> tuple[Scheme, str]:
     """A text as its codes and the text of its groups."""
     whole = re.fullmatch(r"\s*affine\s*\(([^()]*)\)\s*", text.lower())

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array
-from .._block_format import BlockFormat
+from .._block_format import BlockFormat, is_container
 from .._format import Format
-from .._rules import has_own_scales
 from .._safetensors import Checkpoint, Entry, entry_of_codes
 from .._spelling import as_key, spelling
 from .chunks import (
@@ -28,7 +27,7 @@ from .chunks import (
     unpacked,
 )
 from .coded import Bare
-from .scheme import parsed
+from .scheme import is_affine, parsed
 from .streamed import AffineScheme, BlockScheme
 
 SUFFIXES = {"codes": "", "scale": "_scale", "tensor_scale": "_scale_2", "zero_point": "_zero_point"}
@@ -36,14 +35,13 @@ SUFFIXES = {"codes": "", "scale": "_scale", "tensor_scale": "_scale_2", "zero_po
 
 def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme:
     """Of a format's text and what a scale is of."""
-    if has_own_scales(text):
+    if is_container(text):
         if way != "block":
             raise ValueError(
                 f"options.scale = {way}: {text} says itself what its scales are of; leave "
                 "options.scale out"
             )
-        affine = text.strip().lower().startswith("affine")
-        return (AffineScheme if affine else BlockScheme)(text, axis, options)
+        return (AffineScheme if is_affine(text) else BlockScheme)(text, axis, options)
     if way == "block":
         raise ValueError(
             f"options.scale = block: {text} has no blocks; take tensor or channel, or the format "
@@ -57,8 +55,7 @@ def scales_of(text: str, way: str) -> str:
     if way != "block":
         return way
     try:
-        affine = text.strip().lower().startswith("affine")
-        block = parsed(text)[1] if affine else BlockFormat(text).block
+        block = parsed(text)[1] if is_affine(text) else BlockFormat(text).block
     except ValueError:  # of a file that somebody else wrote
         return way
     return {"": "tensor", "all": "tensor", "channel": "channel"}.get(str(block), way)

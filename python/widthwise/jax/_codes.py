@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _host
+from .._block_format import is_container
 from .._create import from_bits
 from .._format import Format
 from ._call import Examples, Host, floats, on_host, seed_of_words, words_of
@@ -16,7 +17,7 @@ from ._call import Examples, Host, floats, on_host, seed_of_words, words_of
 
 def single(format: Any) -> Format:
     told = _host.text(format)
-    if _host.is_container(told):
+    if is_container(told):
         raise ValueError(f"{told}: its numbers share scales; quantize takes it, or ww.blocks")
     return Format(told)
 

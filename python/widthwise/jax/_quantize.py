@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _host
+from .._block_format import is_container
 from . import _xla
 from ._call import (
     Examples,
@@ -38,13 +39,13 @@ class How(NamedTuple):
 def computed(x: jax.Array, format: str, rounding: str, axis: int | None, words: Words) -> Any:
     """By XLA's own call where the package has it, else by the host's."""
     words = words if rounding.startswith("sr") else None
-    if not _host.is_container(format):
+    if not is_container(format):
         _host.held_format(format, x.dtype.name, wider)
         if _xla.usable():
             return _xla.quantize(jax.lax.stop_gradient(x), format, rounding, words)
 
     host = Host(rounded_there, (format, rounding, axis))
-    alone = words is not None or _host.is_container(format)
+    alone = words is not None or is_container(format)
     batched = Examples(host, (x.ndim, 1), x.shape, x.dtype) if alone else host
     return on_host(batched, x.shape, x.dtype, x, words)
 
@@ -57,7 +58,7 @@ def where_it_passes(g: Any, x: jax.Array, how: How) -> Any:
     """Nothing comes back where the format has no number so large."""
     if not how.clamp:
         return g
-    if _host.is_container(how.format):
+    if is_container(how.format):
         host = Host(_host.within, (how.format, how.axis))
         inside = on_host(Examples(host, (x.ndim,), x.shape, np.bool_), x.shape, np.bool_, x)
         return jnp.where(inside, g, jnp.zeros_like(g))
@@ -160,7 +161,7 @@ def check(x: jax.Array, how: How) -> None:
     for format in (how.format, how.backward):
         if format is None:
             continue
-        if _host.is_container(format):
+        if is_container(format):
             _host.check_format(format)
         else:
             f = _host.held_format(format, x.dtype.name, wider)

@@ -11,9 +11,9 @@ from .._block_format import BlockFormat
 from .._create import from_bits
 from .._format import Format
 from .._format_facts import highest
-from .._host import block_format_of, is_affine
+from .._host import block_format_of
 from ..containers.coded import saturating
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
 from . import _tensor_scale
 from ._body import Body, into_blocks, out_of_blocks
 from ._how import How
@@ -24,6 +24,7 @@ POWERS, RATIOS, AFFINE = "BlockScale", "BlockRatio", "QuantizeAffine"
 NEAREST = ("rne", "rno", "rna", "rnz", "rnp", "rnm")
 SINCE = 18  # ReduceMax and Pad have their axes as inputs
 MOST_BITS = 24  # of integers that binary32 has all
+LARGEST_POWER = 127  # of two, in binary32
 
 
 def dynamic(b: Builder, x: str, y: str, how: How) -> list[NodeProto]:
@@ -53,12 +54,16 @@ def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list
             f"{f} of '{x}': rounding = {rounding!r}, and a quotient of blocks may underflow, after "
             f"which only {', '.join(NEAREST)} are right"
         )
+    try:
+        check(f.element, rounding)
+    except ValueError as why:
+        raise ValueError(f"{f} of '{x}': {why}") from None
     element = within_ends(f.element)
     how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
     how["most"] = highest(f.element)
     if two:
         return _tensor_scale.nodes(b, x, y, f, element, how)
-    scale, quotient, rounded = (b.name(f"{y}_{part}") for part in ("scale", "quotient", "element"))
+    scale, quotient, rounded = b.names(y, "scale quotient element")
     return [
         scale_node(b, x, scale, f, how),
         helper.make_node("Div", [x, scale], [quotient]),
@@ -87,7 +92,13 @@ def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, how: dict[str, An
     b.function(POWERS, lambda: powers(b.opset))
     ends = values(np_codes(f.scale, ("min_normal", "max_finite")))
     largest = f.element.max_finite  # dyadic, maybe of more digits than a float has
-    how["top"] = 2.0 ** (largest.denominator.bit_length() - largest.numerator.bit_length())
+    top = largest.denominator.bit_length() - largest.numerator.bit_length()
+    if top > LARGEST_POWER:
+        raise ValueError(
+            f"{f} of '{x}': the largest number of {f.element} lies below 2^-{LARGEST_POWER}, and "
+            "graphs divide by it in binary32; take a format with larger numbers"
+        )
+    how["top"] = 2.0**top
     how["least"], how["most"] = (float(end) for end in ends)
     return b.call(POWERS, x, scale, how)
 

@@ -104,3 +104,8 @@ def without_unused(model: ModelProto) -> None:
         nodes = [x for x in graph.node if x.op_type != "Constant" or x.output[0] in read]
         del graph.node[:]
         graph.node.extend(nodes)
+
+
+def along_axis(numbers: np.ndarray, axis: int, axes: int) -> np.ndarray:
+    """One for each index of an axis, as they broadcast to so many axes."""
+    return numbers.reshape([-1 if i == axis else 1 for i in range(axes)])

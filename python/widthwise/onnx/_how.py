@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._host import check_format, is_affine, is_container, whole
+from .._block_format import is_container
+from .._host import check_format, whole
 from ..containers.given import given, given_scales, refuse_both
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
 
 
 class How(NamedTuple):
@@ -41,17 +42,35 @@ def how_of(
 
     Raises:
         ValueError: a scale that is no positive number of binary32, more of them than the format
-            has; a zero point that is no code, or without a scale.
+            has; a zero point that is no code, or without a scale; an axis of one scale or of none.
         TypeError: an axis or a zero point that is no integer.
     """
     text = check_format(str(format))
     at = None if axis is None else whole(axis)
     if at is None and axis is not None:
         raise TypeError(f"axis = {axis!r}: an integer is wanted")
+    check_axis(text, at, scale)
     if scale is None:
         refuse_both("zero_point without scale", zero_point=zero_point)
         return How(text, rounding, at)
     return How(text, rounding, at, *numbers_given(text, scale, zero_point))
+
+
+def check_axis(text: str, axis: int | None, scale: Any) -> None:
+    """That there may be something that lies along it."""
+    if axis is None:
+        return
+    if not is_container(text) and scale is None:
+        raise ValueError(
+            f"axis = {axis}, and {text} has no scales; leave axis out, or pass scale= as well"
+        )
+    if is_affine(text):
+        rule, groups = parsed(text)
+        if groups in ("", "all"):
+            raise ValueError(
+                f"axis = {axis}, and {text} has one scale; leave axis out, or write "
+                f"'{rule.text('channel')}'"
+            )
 
 
 def numbers_given(text: str, scale: Any, zero_point: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker
 
-from .._host import block_format_of, is_affine, is_container
+from .._block_format import is_container
+from .._host import block_format_of
 from .._layer_rules import Rule, key_text, listed, rules_of
 from .._unit import Unit
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
+from ._body import DOMAIN
 from ._graph import (
     STANDARD,
     at_opset,
@@ -132,7 +134,7 @@ def inlined(model: ModelProto) -> ModelProto:
     from onnx import inliner
 
     flat = inliner.inline_local_functions(model)
-    kept = [x for x in flat.opset_import if x.domain != "ai.widthwise"]
+    kept = [x for x in flat.opset_import if x.domain != DOMAIN]
     del flat.opset_import[:]
     flat.opset_import.extend(kept)
     checker.check_model(flat)
@@ -200,24 +202,28 @@ def along_axis(node: NodeProto, part: str, how: How) -> How:
         return how
     if how.has_channels:
         return how._replace(axis=axis_of_channels(node, part))
-    return how._replace(axis=axis_of_sums(node)) if part == "weight" and has_blocks(how) else how
+    return how._replace(axis=axis_of_sums(node, part)) if has_blocks(how) else how
 
 
 def axis_of_channels(node: NodeProto, part: str) -> int:
-    """Of a weight's those of the output."""
+    """Of a weight and a bias those of the output, of values their own."""
     convolution = node.op_type in ("Conv", "ConvTranspose")
-    if part != "weight":
-        return 0 if part == "bias" else 1 if convolution else -1
-    if node.op_type == "Gemm":
+    if part == "weight" and convolution:
+        return int(node.op_type == "ConvTranspose")
+    if part == "weight" and node.op_type == "Gemm":
         return int(not attribute(node, "transB", 0))
-    return int(node.op_type == "ConvTranspose") if convolution else -1
+    if part == "input" and node.op_type == "Gemm":
+        return axis_of_sums(node, part)
+    return 1 if convolution and part != "bias" else -1
 
 
-def axis_of_sums(node: NodeProto) -> int:
-    """Along which a product sums a weight's numbers."""
-    if node.op_type == "Gemm":
+def axis_of_sums(node: NodeProto, part: str) -> int:
+    """Along which a product sums; of what is not summed the last."""
+    if node.op_type == "Gemm" and part == "weight":
         return int(attribute(node, "transB", 0))
-    return -2 if node.op_type == "MatMul" else -1
+    if node.op_type == "Gemm" and part == "input":
+        return int(not attribute(node, "transA", 0))
+    return -2 if node.op_type == "MatMul" and part == "weight" else -1
 
 
 def has_blocks(how: How) -> bool:

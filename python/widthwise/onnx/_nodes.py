@@ -19,8 +19,12 @@ PREFIX = "widthwise_"  # of numbers that belong to no tensor of the model
 WAYS = ", ".join(repr(name) for name in _arithmetic.GOES_UP)
 
 
-KEYS = ("format", "of", "scale", "axis", "part")
-FORMAT, OF, SCALE, AXIS, PART = (f"ai.widthwise.{key}" for key in KEYS)
+def key_of(name: str) -> str:
+    """Under which a node's metadata tell it."""
+    return f"{DOMAIN}.{name}"
+
+
+FORMAT, OF, SCALE, AXIS, PART = map(key_of, ("format", "of", "scale", "axis", "part"))
 
 
 def told(node: NodeProto, format: Any = None, of: str | None = None, **more: Any) -> NodeProto:
@@ -28,7 +32,7 @@ def told(node: NodeProto, format: Any = None, of: str | None = None, **more: Any
     others (`part`), or under which `scale` and along which `axis`."""
     for key, told in {"format": format, "of": of, **more}.items():
         if told is not None:
-            node.metadata_props.add(key=f"ai.widthwise.{key}", value=str(told))
+            node.metadata_props.add(key=key_of(key), value=str(told))
     return node
 
 
@@ -52,6 +56,10 @@ class Builder:
             found, n = f"{wanted}_{n}", n + 1
         self.taken.add(found)
         return found
+
+    def names(self, y: str, parts: str) -> list[str]:
+        """Of values on the way to y."""
+        return [self.name(f"{y}_{part}") for part in parts.split()]
 
     def tensor(self, wanted: str, value: TensorProto) -> str:
         """A tensor by name; of equal ones there is one."""
@@ -100,14 +108,12 @@ class Builder:
         """
         if way.clip is not None:
             low, high = (self.scalar(end) for end in way.clip)
-            above, clipped = self.name(f"{y}_above"), self.name(f"{y}_clipped")
+            above, clipped = self.names(y, "above clipped")
             ends = [("Max", [x, low], above), ("Min", [above, high], clipped)]
             return [helper.make_node(op, given, [out]) for op, given, out in ends], clipped
         if way.guard is None:
             return [], x
-        size, over, factor, guarded = (
-            self.name(f"{y}_{part}") for part in ("size", "over", "factor", "guarded")
-        )
+        size, over, factor, guarded = self.names(y, "size over factor guarded")
         infinite, one, border = self.scalar(np.inf), self.scalar(1.0), self.scalar(way.guard)
         return [
             helper.make_node("Abs", [x], [size]),

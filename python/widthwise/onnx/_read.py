@@ -12,19 +12,19 @@ import onnx
 from onnx import ModelProto, NodeProto, TensorProto
 
 from .._array import Array
-from .._block_format import BlockFormat
+from .._block_format import BlockFormat, is_container
 from .._create import array, from_bits
 from .._format import Format
-from .._host import is_affine, is_container
 from .._table import Table
 from ..containers.affine import Affine, affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
 from ..containers.quantise import blocks
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
 from ._body import DOMAIN
-from ._graph import attribute, constants_in, graphs, numbers_of
+from ._graph import along_axis, attribute, constants_in, graphs, numbers_of
 from ._nodes import AXIS, FORMAT, OF, PART, PREFIX, SCALE
+from ._probe import f32
 
 QDQ = ("", "ai.onnx", "com.microsoft")  # onnxruntime's own are the same, of more types
 KINDS = TensorProto.DataType
@@ -244,7 +244,10 @@ def as_told(
 ) -> Any:
     """Of a node that this module wrote, and that names what it stands for."""
     if not is_container(format):
-        return bits_of(codes, Format(format))
+        bare, kept = bits_of(codes, Format(format)), metadata(node).get(SCALE)
+        if kept is None:
+            return bare
+        return under(bare, f32(json.loads(kept)), attribute(node, "axis", 0))
     if not is_affine(format):
         f = BlockFormat(format)
         step = 2.0**f.element.least_digit if f.element.system == "fixed" else 1.0
@@ -305,10 +308,14 @@ def floats(codes: Array, node: NodeProto, scale: TensorProto) -> Any:
         f = BlockFormat(f"block({codes.format},{block},{word})")
         return Blocks.of(codes, kept, f, axis=axis)
     s = np.asarray(scales.to_float64(), np.float32)
-    if s.size == 1:
-        return codes if float(s.reshape(())) == 1 else Coded(codes, s.reshape(()))
-    shape = [-1 if i == axis % codes.ndim else 1 for i in range(codes.ndim)]
-    return Coded(codes, s.reshape(shape))
+    return codes if s.size == 1 and float(s.reshape(())) == 1 else under(codes, s, axis)
+
+
+def under(codes: Array, scale: np.ndarray, axis: int) -> Coded:
+    """Under one scale, or one for each index of an axis."""
+    if scale.size == 1:
+        return Coded(codes, scale.reshape(()))
+    return Coded(codes, along_axis(scale, axis % codes.ndim, codes.ndim))
 
 
 # --- How values are quantised ---------------------------------------------------------------------

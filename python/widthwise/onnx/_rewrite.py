@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
 
+from .._block_format import is_container
 from .._format import Format
-from .._host import fits_in, is_affine, is_container
+from .._host import fits_in
 from ..containers.coded import saturating
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
 from . import _blocks
-from ._graph import constants_in, graphs, names_in, numbers_of, opset_of
+from ._graph import along_axis, constants_in, graphs, names_in, numbers_of, opset_of
 from ._how import How
 from ._nodes import Builder, check, told
 from ._standard import type_of
-from ._weights import tensor_of, weight
+from ._weights import tensor_of, under_scale, weight
 
 # Types whose numbers binary32 has all.
 NARROW: dict[int, str] = {TensorProto.FLOAT16: "float16", TensorProto.BFLOAT16: "bfloat16"}
@@ -53,15 +54,25 @@ class Rewriter:
                 f"'{x}' holds {kind}, and quantisers take binary32 (FLOAT), FLOAT16 and BFLOAT16; "
                 "export the model in one of these"
             )
-        bare_under_scale = how.scale is not None and not is_affine(how.format)
-        if x in constants and not bare_under_scale:
-            numbers = np.array(numbers_of(constants[x]), order="C")
-            return weight(self.b, numbers, x, y, how)
+        if x in constants:
+            return self.constant(x, y, how, np.array(numbers_of(constants[x]), order="C"))
         if how.scale is not None:
             return self.static(x, y, how)
         if is_container(how.format):
             return self.along(x, y, how)
         return self.b.quantise(x, y, how.format, how.rounding)
+
+    def constant(self, x: str, y: str, how: How, numbers: np.ndarray) -> list[NodeProto]:
+        """A weight's codes; its numbers, to be rounded in each run, under a scale of codes that the
+        standard has not."""
+        if how.scale is None or is_affine(how.format):
+            return weight(self.b, numbers, x, y, how)
+        nodes = under_scale(self.b, numbers, x, y, how, self.axis_under(x, how))
+        if nodes is not None:
+            return nodes
+        there = self.b.tensor(f"{x}_floats", numpy_helper.from_array(numbers))
+        self.known_as(there, x)
+        return self.static(there, y, how)
 
     def along(self, x: str, y: str, how: How) -> list[NodeProto]:
         """Blocks of values lie along the last axis; another one is turned there and back."""
@@ -72,7 +83,7 @@ class Rewriter:
             return _blocks.dynamic(self.b, x, y, how)
         order = list(range(axes))
         order[axis], order[-1] = order[-1], order[axis]
-        turned, rounded = self.b.name(f"{y}_turned"), self.b.name(f"{y}_blocks")
+        turned, rounded = self.b.names(y, "turned blocks")
         return [
             helper.make_node("Transpose", [x], [turned], perm=order),
             *_blocks.dynamic(self.b, turned, rounded, how),
@@ -100,9 +111,9 @@ class Rewriter:
         if is_affine(how.format):
             return self.static_affine(x, y, how)
         assert how.scale is not None
-        axis = self.axis_of(x, how) if how.scale.ndim else None
+        axis = self.axis_under(x, how)
         scale = self.spread(x, f"{y}_scale", how.scale, axis)
-        quotient, rounded = self.b.name(f"{y}_quotient"), self.b.name(f"{y}_unscaled")
+        quotient, rounded = self.b.names(y, "quotient unscaled")
         f = saturating(check(how.format, how.rounding))
         nodes = self.b.quantise(quotient, rounded, f, how.rounding)
         told(nodes[-2 if len(nodes) > 1 else -1], None, x, scale=how.scale.tolist(), axis=axis)
@@ -125,18 +136,17 @@ class Rewriter:
             )
         scale, zeros = how.scale, how.zero_point
         assert scale is not None and zeros is not None
-        axis = self.axis_of(x, how) if scale.ndim else None
+        axis = self.axis_under(x, how)
         along: dict[str, Any] = {} if axis is None else {"axis": axis}
         s, z, one = self.affine_tensors(y, scale, zeros, type.of)
-        names = ("wide", "quotient", "whole", "in_range", "steps", "codes")
-        wide, quotient, whole, in_range, steps, codes = (self.b.name(f"{y}_{n}") for n in names)
+        wide, quotient, whole, below = self.b.names(y, "wide quotient whole not_above")
+        in_range, steps, codes = self.b.names(y, "in_range steps codes")
         spread, low, high = (
             self.spread(x, f"{y}_numbers", numbers.astype(np.float64), axis)
             for numbers in (scale, rule.qmin - zeros, rule.qmax - zeros)
         )
         double, single = int(TensorProto.DOUBLE), int(TensorProto.FLOAT)
         quantise = helper.make_node("QuantizeLinear", [steps, one, z], [codes], **along)
-        below = self.b.name(f"{y}_not_above")
         return [
             helper.make_node("Cast", [x], [wide], to=double),
             helper.make_node("Div", [wide, spread], [quotient]),
@@ -159,9 +169,16 @@ class Rewriter:
     def spread(self, x: str, name: str, numbers: np.ndarray, axis: int | None) -> str:
         """A tensor of one number, or of one for each channel as it broadcasts to the values."""
         if axis is not None:
-            shape = [-1 if i == axis else 1 for i in range(len(self.shapes[x]))]
-            numbers = numbers.reshape(shape)
+            numbers = along_axis(numbers, axis, len(self.shapes[x]))
         return self.b.tensor(name, numpy_helper.from_array(np.asarray(numbers)))
+
+    def axis_under(self, x: str, how: How) -> int | None:
+        """Of channels' scales; one scale has none, and yet an axis that x has not is wrong."""
+        assert how.scale is not None
+        if how.scale.ndim == 0 and (how.axis is None or x not in self.shapes):
+            return None
+        axis = self.axis_of(x, how)
+        return axis if how.scale.ndim else None
 
     def axis_of(self, x: str, how: How) -> int:
         """Counted from the first, of as many channels as there are scales."""
@@ -174,7 +191,7 @@ class Rewriter:
         if not -len(shape) <= axis < len(shape):
             raise ValueError(f"{how.format} of '{x}': axis = {axis}, and it has {len(shape)} axes")
         there = shape[axis]
-        if how.scale is not None and there not in (None, how.scale.size):
+        if how.scale is not None and how.scale.ndim and there not in (None, how.scale.size):
             raise ValueError(
                 f"{how.format} of '{x}': scale has {how.scale.size} numbers, and axis {axis} has "
                 f"{there} channels"

@@ -20,12 +20,14 @@ SCALES, QUOTIENTS = "BlockTwoScales", "BlockQuotient"
 MOST_DIGITS, LEAST_DIGIT = 16, -100  # of elements, whose ties quotients to odd keep apart
 FLOAT, DOUBLE = int(TensorProto.FLOAT), int(TensorProto.DOUBLE)
 LARGEST_SCALE, LEAST_SCALE = 448.0, 2.0**-9  # of E4M3
+SCALE_DIGITS, LARGEST_EXPONENT = 9, 127  # before the point of the largest scale; of binary32
 
 
 def takes(f: BlockFormat) -> bool:
     e = f.element
     few = e._core.digits <= MOST_DIGITS and e.least_digit >= LEAST_DIGIT
-    return f._core.takes_tensor_scale and few and (e.is_float or e.system == "fixed")
+    near = e.emax <= LARGEST_EXPONENT - SCALE_DIGITS  # the largest scale's product is binary32's
+    return f._core.takes_tensor_scale and few and near and (e.is_float or e.system == "fixed")
 
 
 def nodes(
@@ -34,8 +36,7 @@ def nodes(
     """`how`: what the node of the scales says; `element`: what quotients are rounded to."""
     b.function(SCALES, lambda: scales(b.opset))
     b.function(QUOTIENTS, lambda: quotients(b.opset))
-    parts = ("scale", "quotient", "element", "wide", "product")
-    scale, quotient, rounded, wide, product = (b.name(f"{y}_{part}") for part in parts)
+    scale, quotient, rounded, wide, product = b.names(y, "scale quotient element wide product")
     texts = {"format": str(f), "rounding": how["rounding"]}
     divided = b.call(QUOTIENTS, x, quotient, texts)
     divided.input.append(scale)

@@ -12,8 +12,7 @@ import torch.nn.functional as F
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, save
 from torch import nn
 
-from .._block_format import BlockFormat
-from .._host import is_container
+from .._block_format import BlockFormat, is_container
 from .._unit import Unit
 from ..torch._memory import held_format
 from ._body import DOMAIN
@@ -226,7 +225,8 @@ def node(x: torch.Tensor, format: str, rounding: str, axis: Any = None, more: An
 
 
 def of_quantize(given: dict[str, Any]) -> torch.Tensor:
-    return node(given["x"], given["format"], given["rounding"], given["axis"])
+    axis = given["axis"] if is_container(given["format"]) else None  # single numbers have none
+    return node(given["x"], given["format"], given["rounding"], axis)
 
 
 def of_scaled(given: dict[str, Any]) -> torch.Tensor:

@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from .._block_format import BlockFormat, is_container
 from .._create import array, from_bits
 from .._format import Format
-from .._host import is_affine, is_container
+from .._host import fits_in
+from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine, affine
 from ..containers.blocks import Blocks
+from ..containers.coded import saturating
 from ..containers.quantise import blocks
+from ..containers.scheme import is_affine
 from ._body import DOMAIN, TEXTS, Body
+from ._graph import along_axis
 from ._how import How
 from ._nodes import Builder, check, told
-from ._probe import f32, values
+from ._probe import BINARY32, f32, values
 from ._standard import codes_of, held, type_of
 
 NAME = "Dequantize"
@@ -56,6 +61,30 @@ def bare(b: Builder, w: np.ndarray, name: str, y: str, f: Format, rounding: str)
     stored = b.tensor(f"{name}_codes", tensor_of(signed(codes, f), kind.type))
     scale, zero = b.scalar(kind.scale), b.zero(kind.type)
     return [told(helper.make_node("DequantizeLinear", [stored, scale, zero], [y]), f)]
+
+
+@by_usual_arithmetic
+def under_scale(
+    b: Builder, w: np.ndarray, name: str, y: str, how: How, axis: int | None
+) -> list[NodeProto] | None:
+    """Codes of single numbers under a scale that is given, one or one a channel of an axis; nothing
+    where the standard has no type for them."""
+    f = check(how.format, how.rounding)
+    through = saturating(f)
+    kind = held(through, b.opset) if b.qdq else None
+    if kind is None or how.scale is None:
+        return None
+    scales = how.scale * f32(kind.scale)
+    if (scales / f32(kind.scale) != how.scale).any():  # lost below or above binary32's numbers
+        return None
+    spread = how.scale if axis is None else along_axis(how.scale, axis, w.ndim)
+    with np.errstate(over="ignore", under="ignore"):
+        codes = array(w / spread, through, rounding=how.rounding).bits
+    stored = b.tensor(f"{name}_codes", tensor_of(signed(codes, f), kind.type))
+    scale = b.tensor(f"{name}_scale", numpy_helper.from_array(np.asarray(scales)))
+    along: dict[str, Any] = {} if axis is None else {"axis": axis}
+    node = helper.make_node("DequantizeLinear", [stored, scale], [y], **along)
+    return [told(node, f, scale=how.scale.tolist(), axis=axis)]
 
 
 def signed(codes: np.ndarray, f: Format) -> np.ndarray:
@@ -114,16 +143,37 @@ def of_blocks(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
     """By the standard, by a table of the elements, or, where these are long, as binary32."""
     f = x.format.element
     kind = held(f, b.opset) if b.qdq and b.opset >= BLOCKS_SINCE else None
-    if kind is not None and isinstance(x.block, int) and x.tensor_scale is None:
+    if kind is not None and isinstance(x.block, int) and takes_steps(x, kind.scale):
         return linear(b, x, name, y, kind.type, kind.scale)
-    if f.width <= WIDEST_TABLE:
+    if f.width <= WIDEST_TABLE and products_are_exact(x.format):
         return looked_up(b, x, name, y)
-    floats = b.tensor(f"{name}_values", numpy_helper.from_array(x.to_float32()))
+    floats = b.tensor(f"{name}_floats", numpy_helper.from_array(x.to_float32()))
     return [helper.make_node("Identity", [floats], [y])]
 
 
+@by_usual_arithmetic
+def takes_steps(x: Blocks, step: float) -> bool:
+    """Whether one scale a block, times an integer's step, is a number of binary32."""
+    scales = values(x.scales)
+    with np.errstate(over="ignore", under="ignore"):
+        return x.tensor_scale is None and bool((scales * f32(step) / f32(step) == scales).all())
+
+
+def products_are_exact(f: BlockFormat) -> bool:
+    """Whether binary32 holds the elements, and what a tensor's scale multiplies: those times
+    scales."""
+    e, scale = f.element, f.scale
+    if not f._core.takes_tensor_scale:
+        return fits_in(e, "float32")
+    return (
+        e._core.digits + scale._core.digits <= BINARY32._core.digits
+        and e.least_digit + scale.least_digit >= BINARY32.least_digit
+        and e.emax + scale.emax < BINARY32.emax
+    )
+
+
 def linear(b: Builder, x: Blocks, name: str, y: str, type: int, step: float) -> list[NodeProto]:
-    scales = values(x.scales) * f32(step)  # powers of two, or fixed point's under binary32
+    scales = values(x.scales) * f32(step)
     codes = signed(np.asarray(x.elements.bits), x.format.element)
     stored = b.tensor(f"{name}_codes", tensor_of(codes, type))
     scale = b.tensor(f"{name}_scale", numpy_helper.from_array(scales))

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from .. import _host
+from .._block_format import is_container
 from ._call import drawn_seed, floats, on_host, wider
 
 
@@ -20,7 +21,7 @@ def rounded(x: tf.Tensor, format: str, rounding: str, axis: int | None, seed: An
 
 def where_it_passes(g: tf.Tensor, x: tf.Tensor, format: str, axis: int | None) -> tf.Tensor:
     """Nothing comes back where the format has no number so large."""
-    if _host.is_container(format):
+    if is_container(format):
 
         def host(x: np.ndarray, seed: int) -> np.ndarray:
             return _host.within(x, format, axis)
@@ -110,7 +111,7 @@ def check(x: tf.Tensor, formats: Any, roundings: Any) -> None:
     for format in formats:
         if format is None:
             continue
-        if _host.is_container(format):
+        if is_container(format):
             _host.check_format(format)
         else:
             _host.held_format(format, x.dtype.name, wider)

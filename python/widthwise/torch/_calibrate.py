@@ -11,17 +11,17 @@ import numpy as np
 import torch
 from torch import nn
 
+from .._block_format import is_container
 from .._create import array
 from .._format import Format
 from .._format_facts import highest, lowest
-from .._host import is_affine, is_container
 from .._table import Findings
 from ..containers.affine import affine
 from ..containers.calibration import GRID, METHODS, check_method
 from ..containers.calibrator import Calibrator
 from ..containers.coded import saturating, scales_lead_to
 from ..containers.parameters import binary32
-from ..containers.scheme import parsed
+from ..containers.scheme import is_affine, parsed
 from ._layers import ROLES, Converted, Quantizer, Scales, weights_of
 
 COLUMNS = ("name", "of", "format", "lo", "hi", "scale", "zero_point", "past", "how")

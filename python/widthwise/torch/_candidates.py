@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .._block_format import is_container
 from .._format import Format
 from .._format_facts import highest, lowest
-from .._host import check_format, is_affine, is_container, text, unit_of
-from ..containers.scheme import parsed
+from .._host import check_format, text, unit_of
+from ..containers.scheme import is_affine, parsed
 from ._coded import encode
 from ._containers import unsaturated
 from ._layers import Scheme, scheme_of

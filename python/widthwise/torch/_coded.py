@@ -8,14 +8,16 @@ import numpy as np
 import torch
 
 from .._array import Array
+from .._block_format import is_container
 from .._create import from_bits
 from .._format import Format
-from .._host import block_format_of, env_of, is_affine, is_container, text, whole_seed
+from .._host import block_format_of, env_of, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
 from ..containers.packing import pack, unpack
+from ..containers.scheme import is_affine
 from ._containers import contained, container_values
 from ._memory import held_format, known, rounded_codes, values_of
 from ._op import drawn_seed

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from .._block_format import is_container
 from .._doublings import doublings
 from .._format import Format
 from .._format_facts import LAST_DIGIT, highest
-from .._host import is_container
 from .._rules import format_text
 from .._table import Findings, Titled
 from ._calibrate import evaluating, fed

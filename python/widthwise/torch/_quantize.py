@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from .._host import is_container, text, whole_seed
+from .._block_format import is_container
+from .._host import text, whole_seed
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
 from ._op import Op, drawn_seed, following, one_by_one

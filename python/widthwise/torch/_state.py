@@ -13,6 +13,7 @@ import torch
 
 from .. import _rules
 from .._array import Array
+from .._block_format import is_container
 from .._machine import by_usual_arithmetic
 from .._spelling import as_argument, spelled
 from .._table import Findings
@@ -135,7 +136,7 @@ def quantize_state_dict(
 
 
 def rules_of(rules: Any, format: str, scale: str | None, options: Options) -> _rules.Rules:
-    own = _rules.has_own_scales(format)
+    own = is_container(format)
     if scale not in (None, *_rules.SCALES):
         raise ValueError(f"scale = {scale!r}: it may be {', '.join(_rules.SCALES)}")
     otherwise = _rules.How(format, scale or ("block" if own else "none"))
@@ -175,7 +176,7 @@ def rule_of(glob: str, value: Any, otherwise: _rules.How) -> _rules.Rule:
         raise ValueError(f"{place}: {unknown[0]} is no key of a rule; there are {keys}")
     own = given.get("format")
     if own is not None and "scale" not in given:
-        blocks = _rules.has_own_scales(own)
+        blocks = is_container(own)
         given["scale"] = "block" if blocks else otherwise.scale
         if not blocks and otherwise.scale == "block":
             given["scale"] = "none"

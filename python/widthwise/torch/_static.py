@@ -9,10 +9,11 @@ import numpy as np
 import torch
 
 from .._format import Format
-from .._host import OVERFLOW, env_of, is_affine, straight_range, text, whole_seed
+from .._host import OVERFLOW, env_of, straight_range, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import affine
 from ..containers.coded import saturating
+from ..containers.scheme import is_affine
 from ._containers import container_values, exact_numbers
 from ._memory import held_format, here, rounded_codes, values_of
 from ._op import Op, drawn_seed, one_by_one

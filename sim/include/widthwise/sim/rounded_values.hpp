@@ -20,7 +20,7 @@ class RoundedValues {
   RoundedValues(RoundedValues&&) noexcept;
   ~RoundedValues();
 
-  // Whether there are NaNs, where `to` has none, or infinities, where it wraps.
+  // Whether there are NaNs, where `to` has none, or infinities, which would be 0 in fixed point.
   Unheld unheld(const void* x, std::size_t count) const;
   // y[i] = x[i], rounded. y may be x.
   void run(const void* x, std::size_t count, void* y, RandomSource random) const;
