@@ -52,6 +52,52 @@ def two_threads():
     torch.set_num_threads(1)
 
 
+# --- The core's own calls -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def flushing():
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this machine does not flush subnormals")
+    yield
+    torch.set_flush_denormal(False)
+
+
+def test_numbers_that_torch_flushes_are_rounded_up(flushing):
+    assert ww.array(1e-40, "fixed8.4", rounding="rup").bits == 1
+    assert ww.array(TINY[:5], "fixed8.4", rounding="raz").bits.tolist() == [1, 255, 1, 1, 1]
+    assert ww.array(TINY[:5], "fixed8.130").bits.tolist() == [0, 0, 0, 3, 16]
+    assert ww.array(TINY[:5], "posit8es2").bits.tolist() == [1, 255, 1, 1, 1]
+    z = wt.quantize(torch.from_numpy(TINY[:5]), "fixed8.4", "rup")
+    assert z.view(torch.int32).tolist() == [0x3D800000, 0, 0x3D800000, 0x3D800000, 0x3D800000]
+
+
+def test_blocks_of_numbers_that_torch_flushes(flushing):
+    x = ww.blocks(TINY[:5], "block(e4m3fn,5,e8m0fnu)")
+    assert x.scales.bits.tolist() == [0]
+    assert x.elements.bits.tolist() == [9, 137, 0, 43, 64]
+
+
+@pytest.mark.parametrize("format", ["nvfp4", "affine(int8,symmetric)", "affine(uint8)"])
+def test_scales_of_numbers_that_torch_flushes(format, flushing):
+    def there_and_back(x):
+        if "affine" in format:
+            z = ww.affine(x, format)
+            return z.to_fractions().tolist(), z.dequantise().view(np.int32).tolist()
+        z = ww.blocks(x, format)
+        return z.to_float64().tolist(), z.to_float32().view(np.int32).tolist()
+
+    flushed = there_and_back(TINY[:5])
+    torch.set_flush_denormal(False)
+    assert any(flushed[0]) and flushed == there_and_back(TINY[:5])
+
+
+def test_tensor_scales_of_a_product_are_kept_where_torch_flushes():
+    rng = np.random.default_rng(4)
+    x = ww.blocks(np.float32(rng.normal(size=(3, 32)) * 1e-16), "nvfp4")
+    assert any(alike(lambda: ww.matmul(x, x.T, unit="blackwell.nvfp4").bits.tolist())[0])
+
+
 # --- Codes and states -----------------------------------------------------------------------------
 
 
