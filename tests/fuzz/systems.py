@@ -19,6 +19,7 @@ from unit_texts import DrawUnits
 
 ASKED = 50  # elements of an operation's arrays
 OUTPUTS = 24  # of a unit
+MOST_REFUSED = 200  # units that are drawn for one
 WORKS = [*[rounding] * 6, exact, integral, power, comparison]
 WORKS += [*[from_floats] * 3, to_floats, from_integers, from_texts]
 
@@ -75,7 +76,8 @@ def outputs(draw: DrawUnits) -> Iterator[str]:
 
 def drawn_unit(draw: DrawUnits) -> tuple[str, Unit]:
     """A unit's text, and what it means."""
-    while True:
+    refused: ValueError | None = None
+    for _ in range(MOST_REFUSED):
         kind = draw.pick(["mac", "mac", "fma", "kulisch"])
         a, b, c, product, to, last = (slot_format(draw) for _ in range(6))
         if draw.one_in(3):
@@ -89,7 +91,8 @@ def drawn_unit(draw: DrawUnits) -> tuple[str, Unit]:
         text = f"{kind}({', '.join(said)})"
         try:
             ww.Unit(text)
-        except ValueError:
+        except ValueError as why:
+            refused = why
             continue
         rounds = zip((product, to, last), modes, strict=True)
         of_product, of_sum, of_last = (Slot(policy_of(f), mode) for f, mode in rounds)
@@ -100,6 +103,7 @@ def drawn_unit(draw: DrawUnits) -> tuple[str, Unit]:
             product=of_product if kind == "mac" else None,
             final=of_last if has_final else None,
         )
+    raise AssertionError(f"{MOST_REFUSED} units in a row are refused, of the last: {refused}")
 
 
 def slot_format(draw: DrawUnits) -> str:

@@ -1,4 +1,4 @@
-"""Fixed point, posits and takums beside floats, in the terms of elementwise_ref.py.
+"""Fixed point, posits, takums and tables beside floats, in the terms of elementwise_ref.py.
 
 Numbers and roundings of the systems are number_systems_ref.py's, those of floats dpu_ref.py's, so a
 code of any format has a value here, and an exact result a code of any other, with its flags. Units
@@ -7,10 +7,12 @@ of one product a step, and exact sums, are chains of these.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 import elementwise_ref as floats
 import number_systems_ref as page
@@ -27,7 +29,7 @@ class System:
     """A format that is no float, with what elementwise_ref.py asks of a float's encoding."""
 
     text: str
-    kind: str  # fixed, posit, takum
+    kind: str  # fixed, posit, takum, table
     width: int
     es: int = 0
     signed: bool = True
@@ -90,11 +92,79 @@ class System:
         return page.NX if self.value(self.code(x, mode, bits, rand)) != x else 0
 
 
+@dataclass(frozen=True)
+class Listed(System):
+    """A table: code i is its value i. Of two zeros -0 is read and never written."""
+
+    values: tuple[float, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def numbers(self) -> list[Fraction | str]:
+        """Of each code; -0 alone is the table's zero."""
+        return [self.number(x) for x in self.values]
+
+    def number(self, x: float) -> Fraction | str:
+        if math.isnan(x):
+            return page.NAN
+        second = math.copysign(1, x) < 0 and any(str(y) == "0.0" for y in self.values)
+        return page.NEG0 if x == 0 and second else Fraction(x)
+
+    @cached_property
+    def rows(self) -> list[tuple[int, Fraction | str]]:
+        return [(code, x) for code, x in enumerate(self.numbers) if x != page.NEG0]
+
+    @cached_property
+    def in_order(self) -> list[tuple[Fraction, int]]:
+        return sorted((x, code) for code, x in self.rows if x != page.NAN)
+
+    @property
+    def nan_code(self) -> int | None:
+        return next((code for code, x in self.rows if x == page.NAN), None)
+
+    @cached_property
+    def emax(self) -> int:
+        return page.floor_log2(max(abs(x) for x, _ in self.in_order))
+
+    @cached_property
+    def emin(self) -> int:
+        return page.floor_log2(min(abs(x) for x, _ in self.in_order if x))
+
+    def value(self, code: int) -> Fraction | str:
+        return self.numbers[code] if code < len(self.numbers) else page.NAN
+
+    def code(self, x: Fraction | str, mode: str, bits: int = 0, rand: int = 0) -> int:
+        return page.table_code(self.rows, x, mode, bits, rand)
+
+    def flags(self, x: Fraction | str, mode: str, bits: int = 0, rand: int = 0) -> int:
+        if x == page.NAN:
+            return page.NV if self.nan_code is None else 0
+        past = isinstance(x, str) or not self.in_order[0][0] <= x <= self.in_order[-1][0]
+        if past:
+            return page.OF | page.NX
+        return page.NX if self.value(self.code(x, mode, bits, rand)) != x else 0
+
+    def place(self, code: int) -> int:
+        """A number's, among the values in order, both zeros at one."""
+        x = self.value(code)
+        wanted = Fraction(0) if x == page.NEG0 else x
+        return next(i for i, (y, _) in enumerate(self.in_order) if y == wanted)
+
+
 AnyFormat = Policy | System
+TABLES: dict[str, Listed] = {}  # by their texts
+
+
+def table_of(text: str, values: Sequence[float]) -> Listed:
+    """A table of that text from now on, which need not spell its values."""
+    width = (len(values) - 1).bit_length()
+    TABLES[text] = Listed(text, "table", width, signed=False, values=tuple(values))
+    return TABLES[text]
 
 
 def parse(text: str) -> System | None:
     """A text of ours, as the package prints it; None of a float's."""
+    if text in TABLES:
+        return TABLES[text]
     if found := re.fullmatch(r"posit(\d+)es(\d)", text):
         return System(text, "posit", int(found[1]), int(found[2]))
     if found := re.fullmatch(r"takum(\d+)", text):
@@ -112,8 +182,10 @@ def operand(f: AnyFormat, code: int) -> Operand:
     if isinstance(f, Policy):
         return floats.operand(f, code)
     x = f.value(code)
-    if x == page.NAR:
-        return Operand(f, code, NAN, 1)
+    if x in (page.NAR, page.NAN):
+        return Operand(f, code, NAN, int(x == page.NAR))
+    if x == page.NEG0:
+        return Operand(f, code, ZERO, 1)
     return Operand(f, code, FIN if x else ZERO, int(x < 0), abs(x))
 
 
@@ -169,7 +241,7 @@ def chosen_by_x86(least: bool, to: System, how: How, operands: Sequence[Operand]
     unordered, (p, q) = NAN in (x.cls, y.cls), (floats.order(v)[:2] for v in operands)
     z = x if not unordered and (p < q if least else p > q) else y
     flags = page.NV if unordered else 0
-    if z.fmt == to:
+    if z.fmt == to and z.cls != ZERO:  # of two zeros one alone is delivered
         return z.code, flags
     return single(replace(floats.as_it_is(z), flags=flags), to, how, place)
 
@@ -194,10 +266,13 @@ def scaled(to: AnyFormat, how: How, x: Operand, power: int, place: int) -> tuple
     return single(replace(z, flags=page.NV if x.signalling else 0), to, how, place)
 
 
+def has_nar(f: AnyFormat) -> bool:
+    return isinstance(f, System) and f.kind in ("posit", "takum")
+
+
 def compared(how: str, x: Operand, y: Operand) -> tuple[bool, int]:
     """NaR equals itself and lies below all numbers, where both operands may be NaR."""
-    tapered = [isinstance(v.fmt, System) and v.fmt.kind != "fixed" for v in (x, y)]
-    if not all(tapered) or NAN not in (x.cls, y.cls):
+    if not (has_nar(x.fmt) and has_nar(y.fmt)) or NAN not in (x.cls, y.cls):
         return floats.compared(how, x, y)
     least = Fraction(-(10**200))
 
@@ -208,20 +283,32 @@ def compared(how: str, x: Operand, y: Operand) -> tuple[bool, int]:
 
 
 def neighbour(x: Operand, up: bool) -> tuple[int, int]:
-    """The code beside it: modulo 2^N, or of fixed point not past its ends."""
+    """The code beside it: modulo 2^N, or of fixed point and tables not past their ends."""
     if not isinstance(x.fmt, System):
         return floats.neighbour(x, up)
     f, step = x.fmt, 1 if up else -1
+    if isinstance(f, Listed):
+        return listed_beside(f, x, step)
     if f.kind != "fixed":
         return (x.code + step) % (1 << f.width), 0
     low, high = (f.nar, f.nar - 1) if f.signed else (0, (1 << f.width) - 1)
     return x.code if x.code == (high if up else low) else (x.code + step) % (1 << f.width), 0
 
 
+def listed_beside(f: Listed, x: Operand, step: int) -> tuple[int, int]:
+    """The code of the value beside, or of the end; what is no number is delivered as such."""
+    if x.cls == NAN:
+        return f.code(page.NAN, "rne"), f.flags(page.NAN, "rne")
+    last = len(f.in_order) - 1
+    return f.in_order[min(max(f.place(x.code) + step, 0), last)][1], 0
+
+
 def with_sign(x: Operand, s: int) -> tuple[int, int]:
     """The number of that sign, which fixed point may have to saturate or wrap."""
     if not isinstance(x.fmt, System):
         return floats.with_sign(x, s), 0
+    if isinstance(x.fmt, Listed):
+        return single(Exact(x.cls, s, x.size), x.fmt, How(), 0)
     if x.cls in (NAN, ZERO) or x.s == s:
         return x.code, 0
     return single(Exact(FIN, s, x.size), x.fmt, How(), 0)
@@ -230,22 +317,30 @@ def with_sign(x: Operand, s: int) -> tuple[int, int]:
 def to_integer(width: int, signed: bool, how: How, x: Operand, place: int) -> tuple[int, int]:
     """Of a posit or a takum NaR, and what is out of range, give 10...0 (the page's table)."""
     n, flags = floats.to_integer(width, signed, how, x, place)
-    tapered = isinstance(x.fmt, System) and x.fmt.kind != "fixed"
-    if tapered and flags == page.NV:
+    if has_nar(x.fmt) and flags == page.NV:
         return -(1 << width - 1) if signed else 1 << width - 1, flags
     return n, flags
 
 
 def total_order(x: Operand, y: Operand, of_magnitudes: bool) -> bool:
-    """Of codes in two's complement, or without a sign, that of integers."""
+    """Of codes in two's complement, or without a sign, that of integers; of tables the values'."""
     if not isinstance(x.fmt, System):
         return floats.total_order(x, y, of_magnitudes)
+    if isinstance(x.fmt, Listed):
+        return listed_rank(x, of_magnitudes) <= listed_rank(y, of_magnitudes)
 
     def rank(z: Operand) -> int:
         n = z.code - (1 << z.fmt.width) if z.fmt.signed and z.code & z.fmt.nar else z.code
         return abs(n) if of_magnitudes else n
 
     return rank(x) <= rank(y)
+
+
+def listed_rank(x: Operand, of_magnitude: bool) -> tuple:
+    """What is no number lies above all: by its code, or as a magnitude at one place."""
+    if of_magnitude:
+        return x.cls == NAN, x.size
+    return (x.cls == NAN, x.code) if x.cls == NAN else (False, x.value, -x.s)
 
 
 def class_of(x: Operand) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = {"products": 120, "dots": 100, "elements": 150, "conversions": 150, "systems": 200}
-CASES |= {"exports": 3}
+CASES |= {"tables": 150, "exports": 3}
 
 
 @pytest.mark.parametrize("part", CASES)

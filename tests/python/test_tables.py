@@ -153,6 +153,14 @@ def test_order_is_that_of_the_values():
     assert str(ww.maximum(x[0], x[5])) == "7"
 
 
+@pytest.mark.parametrize("beside", [ww.next_up, ww.next_down])
+def test_what_is_beside_no_number_is_nan_or_what_0_becomes(beside):
+    for values, code, raised in (([-3, 2, -1, 4, 9], 2, NV), ([-3, 2, math.nan, 4, 9], 2, 0)):
+        unlisted = ww.from_bits(np.array([5, 7], np.uint8), ww.Format.table(values))
+        z, flags = beside(unlisted, flags=True)
+        assert z.bits.tolist() == [code] * 2 and flags.tolist() == [raised] * 2
+
+
 def test_what_is_no_number():
     given = [math.nan, math.inf, -math.inf]
     z, flags = ww.array(given, ww.Format.table([4, math.nan, -2, 1]), flags=True)

@@ -8,19 +8,19 @@ namespace widthwise {
 // The codes beside one in two's complement, or of an integer without a sign, or of a table. Past
 // the ends there is none, but a posit's wrap around, past NaR too (Posit Standard 2022, 5.2).
 template <class U>
-constexpr U integer_beside(const Layout<U>& f, const U& a, bool up) {
+constexpr Result<U> integer_beside(const Layout<U>& f, const U& a, bool up) {
   if constexpr (looks_up<U>)
     if (f.format.is_table()) return listed_beside(f, a, up);
   const U last = up ? f.magnitude_mask : f.sign;
-  if (f.format.is_fixed() && a == last) return a;
-  return U(up ? a + U(1) : a - U(1)) & (f.magnitude_mask | f.sign);
+  if (f.format.is_fixed() && a == last) return {a, Int<U>{}};
+  return {U(up ? a + U(1) : a - U(1)) & (f.magnitude_mask | f.sign), Int<U>{}};
 }
 
 // The least code that compares greater than a; a itself where there is none (IEEE 754-2019, 5.3.1,
 // and docs/semantics.md, E9). A NaN gives the canonical one.
 template <class U>
 constexpr Result<U> next_up(const Layout<U>& f, const U& a) {
-  if (!f.format.is_float()) return {integer_beside(f, a, true), Int<U>{}};
+  if (!f.format.is_float()) return integer_beside(f, a, true);
   const Number<U> x = unpack(f, a);
   if (x.nan) return {f.nan_code, Int<U>{x.signaling ? invalid : 0}};
   const U magnitude = a & f.magnitude_mask;
@@ -37,7 +37,7 @@ constexpr Result<U> next_up(const Layout<U>& f, const U& a) {
 // The greatest code that compares less than a: next_up seen in the mirror where there is a sign.
 template <class U>
 constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
-  if (!f.format.is_float()) return {integer_beside(f, a, false), Int<U>{}};
+  if (!f.format.is_float()) return integer_beside(f, a, false);
   const Number<U> x = unpack(f, a);
   if (x.nan) return {f.nan_code, Int<U>{x.signaling ? invalid : 0}};
   if (!f.format.is_signed()) return {x.zero || a == U{} ? U{} : U(a - U(1)), Int<U>{}};

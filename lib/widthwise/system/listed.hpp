@@ -43,13 +43,19 @@ constexpr std::int32_t place_of(const Layout<U>& f, const U& code) {
   return place == Table::minus_zero ? t.places[t.zero] : place;
 }
 
+// What stands for no number: the NaN that is wanted, or what 0 becomes.
+template <class U>
+constexpr Result<U> listed_nan(const Table& t, const U& nan_code) {
+  return {t.has_nan ? nan_code : U(t.nan), Int<U>{t.has_nan ? 0 : invalid}};
+}
+
 // The code of the value beside, of the end itself where there is none.
 template <class U>
-constexpr U listed_beside(const Layout<U>& f, const U& code, bool up) {
+constexpr Result<U> listed_beside(const Layout<U>& f, const U& code, bool up) {
   const Table& t = *f.format.table;
   const std::int32_t place = place_of(f, code), next = up ? place + 1 : place - 1;
-  if (place == Table::unlisted) return f.nan_code;
-  return U(t.values[next < 0 || next == t.count ? place : next].code);
+  if (place == Table::unlisted) return listed_nan(t, f.nan_code);
+  return {U(t.values[next < 0 || next == t.count ? place : next].code), Int<U>{}};
 }
 
 // Where a code stands in the total order: -0 just below +0, what is no number above all.
@@ -127,7 +133,7 @@ constexpr Result<U> past_end(const TableValue& end) {
 template <class U>
 constexpr Result<U> deliver_listed(const Rounder<U>& to, Number<U> x, const U& random) {
   const Table& t = *to.layout.format.table;
-  if (x.nan) return {t.has_nan ? to.nan_code : U(t.nan), Int<U>{t.has_nan ? 0 : invalid}};
+  if (x.nan) return listed_nan(t, to.nan_code);
   if (x.infinite) return past_end<U>(x.negative ? t.least() : t.largest());
   if (x.zero) x = neighbour<U>({});
 
