@@ -79,6 +79,16 @@ bool never_full(const Unit& u, std::size_t k) {
   return reach_of_sums(u, k).high + 1 <= top_bit;
 }
 
+// Whether the sum's register begins no higher than its terms end: as if it had no lowest digit. The
+// floats that operands are written in have lower digits than any of their numbers.
+bool loses_nothing(const Unit& u) {
+  const Sum& s = u.group_sum;
+  const std::int64_t products = u.a.fmt.least_digit() + u.b.fmt.least_digit();
+  return s.align.reference == Reference::fixed_lsb && !s.width && !u.product.round && !u.scale &&
+         u.c_level == CLevel::group &&
+         -s.align.frac_bits <= std::min(products, u.c.fmt.least_digit());
+}
+
 }  // namespace
 
 std::optional<Format> float_of(const Format& f) {
@@ -94,6 +104,7 @@ Plan plan(const Unit& u, std::size_t k) {
     z.inner.group_sum.width.reset();
     z.inner.group_sum.overflow = RegisterOverflow::wrap;
   }
+  if (loses_nothing(z.inner)) z.inner.group_sum.align = {};
   for (Operand* x : {&z.inner.a, &z.inner.b, &z.inner.c}) {
     const auto f = float_of(x->fmt);
     if (!f)
