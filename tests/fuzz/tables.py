@@ -36,7 +36,9 @@ class DrawTables(DrawUnits):
         return super().system_text() if self.one_in(3) else self.table_text()
 
     def system_mode(self) -> str:
-        """Any but odd, which a table has not."""
+        """Any but odd, which a table has not; often the usual one, whose ties have most rules."""
+        if self.one_in(3):
+            return "rne"
         while (mode := super().system_mode()) == "odd":
             pass
         return mode
@@ -57,6 +59,8 @@ class DrawTables(DrawUnits):
         signs = self.pick([(1,), (-1,), (1, -1), (1, -1)])
         drawn = (self.pick(signs) * next(value) for _ in range(count))
         values = list(dict.fromkeys(x for x in drawn if x))
+        if self.one_in(3):  # opposites, between which 0 is a tie
+            values = list(dict.fromkeys(s * x for x in values for s in (1, -1)))
         if self.one_in(2) or len(values) < 2:
             values += self.pick([[0.0], [0.0], [0.0, -0.0], [-0.0]])
         values += [nan] * self.one_in(3)
@@ -109,8 +113,10 @@ def from_between(draw: DrawTables) -> Work:
 
 
 def place_in(draw: DrawTables, table: Listed) -> Fraction:
-    """A value, the middle of two, or another part of their gap; a little to one side now and then,
-    and past an end."""
+    """0, a value, the middle of two, or another part of their gap; a little to one side now and
+    then, and past an end."""
+    if draw.one_in(8):
+        return Fraction(0)
     low, high = draw.pick(list(pairwise(x for x, _ in table.in_order)))
     eighths = draw.pick([0, 4, 4, draw.between(-1, 9)])
     off = (high - low) * Fraction(1, 1 << draw.pick([8, 30, 60])) * draw.pick([-1, 0, 0, 1])
