@@ -26,6 +26,13 @@ const char* const units[] = {
     "kulisch(e4m3fn, b=posit8es1, c=binary32, out=posit16es2:odd)",
     "mac(posit16es2, product=binary32, sum=binary32)",
     "dot(int8, c=binary32, out=binary32, lanes=4)",
+    // C ends where the register does, below it, and above.
+    "{a.fmt = 'int8', b.fmt = 'int8', c.fmt = 'e4m3fn', lanes = 0, c_level = 'group', "
+    "group_sum.align = {reference = 'fixed_lsb', frac_bits = 9}, out.fmt = 'binary32'}",
+    "{a.fmt = 'int8', b.fmt = 'int8', c.fmt = 'e4m3fn', lanes = 0, c_level = 'group', "
+    "group_sum.align = {reference = 'fixed_lsb', frac_bits = 8}, out.fmt = 'binary32'}",
+    "{a.fmt = 'fixed8.5', b.fmt = 'int8', c.fmt = 'int8', lanes = 0, c_level = 'group', "
+    "group_sum.align = {reference = 'fixed_lsb', frac_bits = 5}, out.fmt = 'int20'}",
 };
 
 }  // namespace
@@ -73,6 +80,23 @@ TEST_CASE("recoded: a float of the fewest exponents has every number") {
   }
   CHECK(!recoded::float_of(parse_format("fixed64.0")));
   CHECK(!recoded::float_of(parse_format("posit64")));
+}
+
+TEST_CASE("recoded: a register stays where terms lie below it or above, and goes where none do") {
+  const auto inner = [](const char* text) { return recoded::plan(parse_unit(text), 64).inner; };
+  for (const char* lossless :
+       {"kulisch(posit16es2)", "kulisch(posit8es0, width=64)", "kulisch(takum8)"}) {
+    CAPTURE(lossless);
+    CHECK(inner(lossless).group_sum == Sum{});
+  }
+  for (const char* held :
+       {"fixedacc(posit8es2, width=128, frac=47, out=posit8es2)",
+        "fixedacc(posit8es2, width=128, frac=48, out=posit8es2)",
+        "{a.fmt = 'int8', b.fmt = 'int8', c.fmt = 'e4m3fn', lanes = 0, c_level = 'group', "
+        "group_sum.align = {reference = 'fixed_lsb', frac_bits = 8}, out.fmt = 'binary32'}"}) {
+    CAPTURE(held);
+    CHECK(inner(held).group_sum == parse_unit(held).group_sum);
+  }
 }
 
 TEST_CASE("recoded: what it refuses, each with its reason") {
