@@ -191,6 +191,7 @@ def test_the_place_of_a_number_without_a_code(format, number, tmp_path, capsys, 
     written(path, {"w": f32(x)})
     error = refused(capsys, path, out, "--format", format)
     assert f"w: element [7, 2] is {number}" in error and not out.exists()
+    assert ("--nan zero puts" in error) == math.isnan(number)
     if math.isnan(number):
         quantize(capsys, path, out, "--format", format, "--nan", "zero")
         assert ww.load(out)["w"].to_float64()[7, 2] == pytest.approx(0, abs=1e-6)

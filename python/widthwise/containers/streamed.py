@@ -61,6 +61,8 @@ class BlockScheme:
             try:
                 z = blocks(x, self.format, axis=self.axis, tensor_scale=scale, **how)
             except ValueError as why:
+                if not np.isfinite(x).all():
+                    refuse(x, cut, shape)
                 raise ValueError(placed(str(why), x, cut, shape)) from None
             last = () if scale is None or cut is not cuts[-1] else (np.asarray(scale),)
             values = z.to_float64()
