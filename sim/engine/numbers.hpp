@@ -10,7 +10,8 @@
 
 // Codes of a format as float or double numbers, for engines that hold them so. Their plans see to
 // it that every finite number of the format is one of the machine's: a normal one, or both have the
-// same subnormals; and that fixed point leaves two digits of the machine's to spare.
+// same subnormals; and that fixed point leaves two digits of the machine's to spare. Posits have up
+// to 64 bits.
 namespace widthwise {
 
 // What the loops over codes need of an operand.
@@ -23,13 +24,16 @@ struct CodeLayout {
   bool nan_is_minus_zero;
   bool daz;                // subnormals are read as zeros
   bool fixed, complement;  // fixed point, in two's complement
+  bool posit;
+  int exponent_bits;  // of posits
 };
 
 // The loops, compiled for this machine's instruction set. Items have 1, 2, 4 or 8 bytes.
 template <class T>
 struct CodeLoops {
-  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0, and 0 of
-  // fixed point. Infinities and NaN come out as any number, unless the format is the machine's.
+  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0 or NaR,
+  // else 0 of fixed point and posits. Infinities and NaN come out as any number, unless the format
+  // is the machine's.
   std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
   // Makes infinities and NaN of codes past the largest number.
   void (*specials)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
@@ -63,7 +67,9 @@ class Codec {
                 x.fmt.nan == NanCodes::sign_alone,
                 x.fmt.daz,
                 x.fmt.is_fixed(),
-                x.fmt.sign == Sign::complement},
+                x.fmt.sign == Sign::complement,
+                x.fmt.is_posit(),
+                x.fmt.exp_bits},
         loops_(code_loops<T>()) {}
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
 

@@ -214,6 +214,66 @@ struct Fixed {
   }
 };
 
+// Numbers that are not 0 rounded to the nearest pattern (docs/exactness.md, 73). Unbiased, a
+// double's bits end as a posit's do, behind a regime in the place of a run: the longer that run is,
+// the more of them go.
+struct Pattern {
+  const hn::ScalableTag<double> d{};
+  const hn::RebindToSigned<hn::ScalableTag<double>> di{};
+  const hn::RebindToUnsigned<hn::ScalableTag<double>> du{};
+  using V = hn::Vec<hn::ScalableTag<double>>;
+  using I = hn::Vec<hn::RebindToSigned<hn::ScalableTag<double>>>;
+  static constexpr int fraction = 52;
+  int above;  // where the regime begins
+  V least, most;
+  I shortest, longest, last_turns;
+
+  HWY_INLINE explicit Pattern(const PositPlace& p)
+      : above(fraction + p.exponent_bits),
+        least(hn::Set(d, p.least)),
+        most(hn::Set(d, p.most)),
+        shortest(hn::Set(di, above + 3 - p.width)),
+        longest(hn::Set(di, above)),
+        last_turns(hn::Set(di, p.width % 2 ? 0 : 1)) {}
+
+  HWY_INLINE V rounded(V x) const {
+    const I bias = hn::Set(di, std::int64_t{1023} << fraction), one = hn::Set(di, 1);
+    const V magnitude = hn::Min(hn::Max(hn::Abs(x), least), most);
+    const I whole = hn::Sub(hn::BitCast(di, magnitude), bias);
+    const I regime = hn::ShiftRightSame(whole, above);
+    const I dropped = hn::Add(hn::Xor(regime, hn::BroadcastSignBit(regime)), shortest);
+    const auto by = hn::BitCast(du, dropped);
+    // Behind the longest run stands its end, 0 above 1 and else 1, in the place of the last bit.
+    const I turned = hn::IfThenElseZero(hn::Eq(dropped, longest), last_turns);
+    const I odd = hn::Xor(hn::And(shifted(whole, by), one), turned);
+    const I half = hn::BitCast(di, hn::Shl(hn::BitCast(du, one), hn::Sub(by, hn::Set(du, 1))));
+    const I up = hn::Add(whole, hn::Add(hn::Sub(half, one), odd));
+    const I kept = hn::BitCast(di, hn::Shl(hn::BitCast(du, shifted(up, by)), by));
+    const V nearest = hn::BitCast(d, hn::Add(kept, bias));
+    const V held = hn::IfThenElse(hn::Ge(magnitude, most), most, nearest);
+    return hn::CopySign(hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)), held), x);
+  }
+
+ private:
+  HWY_INLINE I shifted(I x, hn::Vec<hn::RebindToUnsigned<hn::ScalableTag<double>>> by) const {
+    return hn::BitCast(di, hn::Shr(hn::BitCast(du, x), by));
+  }
+};
+
+struct Posits {
+  static constexpr bool watched = false;
+  const hn::ScalableTag<double> d{};
+  using V = hn::Vec<hn::ScalableTag<double>>;
+  Pattern to_product, to_sum;
+
+  HWY_INLINE explicit Posits(const PositConstants& k) : to_product(k.product), to_sum(k.sum) {}
+
+  HWY_INLINE V operator()(const Tile<double>& t, std::size_t at, V b, V sum) const {
+    const V product = to_product.rounded(hn::Mul(hn::Set(d, t.a[at]), b));
+    return to_sum.rounded(hn::Add(sum, product));
+  }
+};
+
 inline constexpr int rows = tile_rows;
 
 template <int vectors, class Step, class T>
@@ -333,6 +393,7 @@ FixedKernel<T> choose_in_fixed(const FixedSteps& s) {
   return s.corrects_products ? &tile<T, Fixed<T, true, true, false>, Needs>
                              : &tile<T, Fixed<T, true, false, false>, Needs>;
 }
+PositKernel choose_posits() { return &tile<double, Posits, PositConstants>; }
 
 #else
 
@@ -348,6 +409,7 @@ template <class T>
 FixedKernel<T> choose_in_fixed(const FixedSteps&) {
   return nullptr;
 }
+PositKernel choose_posits() { return nullptr; }
 
 #endif
 
@@ -375,6 +437,7 @@ HWY_EXPORT(choose_float_without_small_products);
 HWY_EXPORT(choose_double_without_small_products);
 HWY_EXPORT(choose_fixed_float);
 HWY_EXPORT(choose_fixed_double);
+HWY_EXPORT(choose_posits);
 HWY_EXPORT(name);
 
 template <>
@@ -401,6 +464,7 @@ template <>
 FixedKernel<double> fixed_kernel<double>(const FixedSteps& steps) {
   return HWY_DYNAMIC_DISPATCH(choose_fixed_double)(steps);
 }
+PositKernel posit_kernel() { return HWY_DYNAMIC_DISPATCH(choose_posits)(); }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 
 }  // namespace widthwise::lanes

@@ -105,6 +105,18 @@ using FixedKernel = bool (*)(const Tile<T>&, const FixedConstants<T>&);
 template <class T>
 FixedKernel<T> fixed_kernel(const FixedSteps& steps);
 
+// Where a rounding to posits lies, to nearest: patterns of `width` bits, their ends in numbers.
+struct PositPlace {
+  int width, exponent_bits;
+  double least, most;
+};
+struct PositConstants {
+  PositPlace product, sum;
+};
+// Sums of the tile are posits; no limit is looked at.
+using PositKernel = bool (*)(const Tile<double>&, const PositConstants&);
+PositKernel posit_kernel();
+
 // The name of the instruction set that the kernels use here.
 const char* target_name();
 

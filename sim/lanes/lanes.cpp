@@ -5,6 +5,7 @@
 
 #include "bounds.hpp"
 #include "fixed.hpp"
+#include "posits.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products in float and double lanes.
@@ -252,6 +253,7 @@ Opinion opinion(const ProductTask& task) {
     return refusal(std::string("this CPU's lanes (") + target_name() +
                    ") have no fused multiply-add");
   if (task.unit.out.fmt.is_fixed()) return opinion_in_fixed(task);
+  if (task.unit.out.fmt.is_posit()) return opinion_in_posits(task);
   const Answer answer = plan(task.unit, own_modes());
   if (!answer.plan) return refusal(answer.reason);
   return {"lanes", true, answer.reason + "; " + target_name(), rate(*answer.plan)};
@@ -259,6 +261,7 @@ Opinion opinion(const ProductTask& task) {
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
   if (task.unit.out.fmt.is_fixed()) return make_in_fixed(task);
+  if (task.unit.out.fmt.is_posit()) return make_in_posits(task);
   const Plan p = *plan(task.unit, own_modes()).plan;
   return p.carrier.digits == in_float.digits ? make_in<float>(task, p) : make_in<double>(task, p);
 }

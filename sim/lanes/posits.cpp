@@ -1,0 +1,90 @@
+#include "posits.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kernels.hpp"
+#include "sim/engine/tiled.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::lanes {
+namespace {
+
+// An inexact sum of two numbers of up to d digits lies on no border between two posits of up to d
+// where the carrier has 2 d + 3; exponents stay far from the carrier's ends.
+constexpr int most_digits = (in_double.digits - 3) / 2, most_exponent = 400;
+
+std::string unfit(const char* where, const Format& f) {
+  if (!f.is_posit()) return fmt::format("{} = {} is no posit", where, to_string(f));
+  return f.digits() <= most_digits && f.emax() <= most_exponent
+             ? ""
+             : fmt::format("{} = {} has too many digits, or too large exponents", where,
+                           to_string(f));
+}
+std::string unfit(const char* where, const Operand& x) {
+  if (x != Operand{.fmt = x.fmt}) return fmt::format("{} is conditioned before use", where);
+  return unfit(where, x.fmt);
+}
+// What becomes of zeros' signs and tininess a posit does not show.
+std::string unfit(const char* where, const Round& r) {
+  const Round plain{.fmt = r.fmt, .tininess = r.tininess};
+  return r == plain ? unfit(where, r.fmt)
+                    : fmt::format("{} does more than round to the nearest posit", where);
+}
+
+std::string unfit(const Unit& u) {
+  if (std::string why = unlike_a_chain(u); !why.empty()) return why;
+  if (!u.product.round) return "products that are not rounded, before sums in posits";
+  if (std::string why = unfit("a", u.a); !why.empty()) return why;
+  if (std::string why = unfit("b", u.b); !why.empty()) return why;
+  if (std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
+  if (std::string why = unfit("out", u.out); !why.empty()) return why;
+  return u.c == Operand{.fmt = u.out.fmt} ? "" : "C is no sum's format";
+}
+
+PositPlace place(const Format& f) {
+  const auto end = [](std::int64_t e) { return std::ldexp(1.0, static_cast<int>(e)); };
+  return {f.width(), f.exp_bits, end(-f.emax()), end(f.emax())};
+}
+
+struct Nothing {};
+
+class PositProduct final : public TiledProduct<double, Nothing> {
+ public:
+  explicit PositProduct(const ProductTask& task)
+      : TiledProduct(task, {.columns = tile_columns<double>, .depth = 256}),
+        constants_{place(task.unit.product.round->fmt), place(task.unit.out.fmt)},
+        kernel_(posit_kernel()) {}
+
+ private:
+  bool multiply(const Meeting& m) const override {
+    Tile<double> t{};
+    t.a = &m.a.numbers[m.a_first];
+    t.a_stride = t.k = m.depth;
+    t.b = m.b.numbers.data();
+    t.sum = m.sum, t.columns = m.columns;
+    return kernel_(t, constants_);
+  }
+  // Posits have one zero.
+  Zeros doubtful_zeros(const TileState&) const override { return Zeros::none; }
+
+  PositConstants constants_;
+  PositKernel kernel_;
+};
+
+}  // namespace
+
+Opinion opinion_in_posits(const ProductTask& task) {
+  if (const std::string why = unfit(task.unit); !why.empty()) return {"lanes", false, why, 0};
+  constexpr double rate = 0.5e9;  // products a second of one core with AVX2, measured
+  return {"lanes", true,
+          fmt::format("double lanes: patterns of posits, rounded to nearest; {}", target_name()),
+          rate};
+}
+
+std::unique_ptr<ProductEngine> make_in_posits(const ProductTask& task) {
+  return std::make_unique<PositProduct>(task);
+}
+
+}  // namespace widthwise::lanes
