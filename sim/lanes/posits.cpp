@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels.hpp"
@@ -11,9 +12,9 @@
 namespace widthwise::lanes {
 namespace {
 
-// An inexact sum of two numbers of up to d digits lies on no border between two posits of up to d
-// where the carrier has 2 d + 3; exponents stay far from the carrier's ends.
-constexpr int most_digits = (in_double.digits - 3) / 2, most_exponent = 400;
+// No inexact sum of two posits of d digits seems to lie on a border between two others where the
+// carrier has 2 d + 1; exponents stay far from the carrier's ends.
+constexpr int most_digits = (in_double.digits - 1) / 2, most_exponent = 400;
 
 std::string unfit(const char* where, const Format& f) {
   if (!f.is_posit()) return fmt::format("{} = {} is no posit", where, to_string(f));
@@ -33,6 +34,13 @@ std::string unfit(const char* where, const Round& r) {
                     : fmt::format("{} does more than round to the nearest posit", where);
 }
 
+// Whether any two numbers have a sum of a carrier's digits. A product of another format than the
+// sums' may be a border between two of these, which hides what is added to it.
+bool sums_are_exact(const Format& a, const Format& b) {
+  const std::int64_t top = std::max(a.emax(), b.emax()) + 1;
+  return top - std::min(a.least_digit(), b.least_digit()) + 1 <= in_double.digits;
+}
+
 std::string unfit(const Unit& u) {
   if (std::string why = unlike_a_chain(u); !why.empty()) return why;
   if (!u.product.round) return "products that are not rounded, before sums in posits";
@@ -40,7 +48,10 @@ std::string unfit(const Unit& u) {
   if (std::string why = unfit("b", u.b); !why.empty()) return why;
   if (std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
   if (std::string why = unfit("out", u.out); !why.empty()) return why;
-  return u.c == Operand{.fmt = u.out.fmt} ? "" : "C is no sum's format";
+  if (u.c != Operand{.fmt = u.out.fmt}) return "C is no sum's format";
+  return u.product.round->fmt == u.out.fmt || sums_are_exact(u.product.round->fmt, u.out.fmt)
+             ? ""
+             : "products of another format than the sums, whose sums are no doubles";
 }
 
 PositPlace place(const Format& f) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "lane_chains.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/text.hpp"
@@ -20,10 +22,10 @@ constexpr const char* chains[] = {
     "mac(posit24es2)",
     "mac(posit27es1)",
     "mac(posit27es4)",
-    "mac(posit8es2, b=posit16es1, c=posit20es3, product=posit12es2, sum=posit20es3)",
-    "mac(posit16es2, product=posit8es0, sum=posit16es2)",
+    "mac(posit8es2, b=posit16es1, c=posit13es1, product=posit9es1, sum=posit13es1)",
+    "mac(posit16es2, c=posit8es1, product=posit14es1, sum=posit8es1)",
     "mac(posit3es0, c=posit7es1, sum=posit7es1)",
-    "mac(posit8es1, c=posit16es1, sum=posit16es1, final=e4m3fn:sr4)",
+    "mac(posit8es1, c=posit13es1, sum=posit13es1, final=e4m3fn:sr4)",
     "mac(posit16es2, final=posit8es0)",
 };
 
@@ -88,8 +90,8 @@ TEST_SUITE("exhaustive") {
 TEST_CASE("posits in lanes: what its conditions allow, and not one digit more") {
   if (!fused_here()) return;
   const auto reason = [](const char* text) { return opinion("lanes", parse_unit(text)).reason; };
-  CHECK(reason("mac(posit29es1)") == "a = posit29es1 has too many digits, or too large exponents");
-  CHECK(lanes_take(parse_unit("mac(posit28es1)")));
+  CHECK(reason("mac(posit30es1)") == "a = posit30es1 has too many digits, or too large exponents");
+  CHECK(lanes_take(parse_unit("mac(posit29es1)")));
   CHECK(!lanes_take(parse_unit("mac(posit28es4)")));
   CHECK(reason("fma(posit16es2)") == "products that are not rounded, before sums in posits");
   CHECK(reason("mac(posit16es2, sum=posit16es2:rtz)") ==
@@ -101,9 +103,36 @@ TEST_CASE("posits in lanes: what its conditions allow, and not one digit more") 
   CHECK(reason("mac(takum8, product=posit8es1, sum=posit8es1)") == "a = takum8 is no posit");
   CHECK(reason("mac(posit8es1, sum=posit16es1, c=posit8es1)") == "C is no sum's format");
   Border("lanes").excludes_each("mac(posit16es2)", unlike_lanes);
+  Border("lanes").lies_between("mac(posit14es1, c=posit8es1, sum=posit8es1)",
+                               "mac(posit15es1, c=posit8es1, sum=posit8es1)");
+  CHECK(reason("mac(posit24es2, c=posit16es2, sum=posit16es2)") ==
+        "products of another format than the sums, whose sums are no doubles");
   CHECK(!lanes_take(parse_unit("kulisch(posit16es2)")));
   CHECK(!lanes_take(parse_unit("dot(posit16es2, lanes=2)")));
   CHECK(!lanes_take(parse_unit("kahan(posit16es2)")));
+}
+
+// A product on a border between two sums, to which little is added: what no double holds.
+TEST_CASE("posits in lanes: a border and a little") {
+  if (!fused_here()) return;
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"mac(posit14es1, c=posit8es1, product=posit14es1, sum=posit8es1)",
+                           "mac(posit16es2)", "mac(posit26es2)", "mac(posit29es1)"}) {
+    const Unit u = parse_unit(text);
+    REQUIRE(lanes_take(u));
+    const auto top = static_cast<int>(u.out.fmt.emax());
+    for (int e = -top; e <= top; ++e)
+      for (int of_c = -top; of_c <= top; of_c += 1 + top / 12)
+        for (const double sign : {1.0, -1.0}) {
+          const double odd = 1 + std::ldexp(1.0, 1 - u.out.fmt.digits());
+          Rival("lanes", u, tally)
+              .compare_doubles({std::ldexp(odd, e / 2)}, {std::ldexp(sign, e - e / 2)},
+                               std::ldexp(1.0, of_c));
+          ++expected;
+        }
+  }
+  tally.expect(expected);
 }
 
 TEST_CASE("posits in lanes: the planner takes them where nobody wants flags") {
