@@ -40,6 +40,7 @@ constexpr const char* bases[] = {
     "kulisch(binary32, out=binary32)",
     "kulisch(posit8es2)",
     "mac(fixed8.4)",
+    "mac(posit8es2)",
     "mac(posit8es2, sum=e8m23)",
     "volta.f16.f32",
     "hopper.f16.f32",
