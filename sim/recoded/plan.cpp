@@ -84,8 +84,8 @@ bool never_full(const Unit& u, std::size_t k) {
 bool loses_nothing(const Unit& u) {
   const Sum& s = u.group_sum;
   const std::int64_t products = u.a.fmt.least_digit() + u.b.fmt.least_digit();
-  return s.align.reference == Reference::fixed_lsb && !s.width && !u.product.round && !u.scale &&
-         u.c_level == CLevel::group &&
+  return u.lanes == 0 && s.align.reference == Reference::fixed_lsb && !s.width &&
+         !u.product.round && !u.scale && u.c_level == CLevel::group &&
          -s.align.frac_bits <= std::min(products, u.c.fmt.least_digit());
 }
 

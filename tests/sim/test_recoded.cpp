@@ -93,7 +93,10 @@ TEST_CASE("recoded: a register stays where terms lie below it or above, and goes
        {"fixedacc(posit8es2, width=128, frac=47, out=posit8es2)",
         "fixedacc(posit8es2, width=128, frac=48, out=posit8es2)",
         "{a.fmt = 'int8', b.fmt = 'int8', c.fmt = 'e4m3fn', lanes = 0, c_level = 'group', "
-        "group_sum.align = {reference = 'fixed_lsb', frac_bits = 8}, out.fmt = 'binary32'}"}) {
+        "group_sum.align = {reference = 'fixed_lsb', frac_bits = 8}, out.fmt = 'binary32'}",
+        // The next block's C may lie below: a format without 0 has its least number there.
+        "{a.fmt = 'int8', b.fmt = 'int8', c.fmt = 'int8', lanes = 4, c_level = 'group', "
+        "group_sum.align = {reference = 'fixed_lsb', frac_bits = 0}, out.fmt = 'e8m7;zero=no'}"}) {
     CAPTURE(held);
     CHECK(inner(held).group_sum == parse_unit(held).group_sum);
   }
