@@ -68,6 +68,7 @@ def test_six_formats_have_torchs_bits(text):
     f = ww.Format(text)
     x = values(1 << 21 if LONG else 1 << 14, f)
     x = x if f.has_nan else x[~np.isnan(x)]
+    x = x[np.isfinite(x)] if "zero" in text else x  # which torch's values may not have
     assert not differ(wt.quantize(torch.from_numpy(x), text).numpy(), wanted(x, f)).size
 
 
