@@ -104,7 +104,7 @@ Exported export_design(const Design& design, std::string_view name,
   const ExportFiles made = export_files(design, name, options);
   Exported exported;
   exported.no_rtl = made.no_rtl;
-  exported.kept = write_folder(folder, to_string(design), made.files, options.force);
+  exported.kept = write_folder(folder, to_string(spelt_out(design)), made.files, options.force);
   for (const File& file : made.files) exported.files.push_back(folder / file.name);
   return exported;
 }

@@ -151,7 +151,6 @@ class Quantise final : public BlockQuantiser::Work {
         specials_(spelled(f)),
         rounding_mode_(how.rounding),
         beyond_(digits_beyond(f.element, how.rounding)),
-        last_clamped_(last_clamped(f)),
         plain_(is_plain(f)),
         turns_(scaler_.turns()),
         small_is_zero_(is_nearest(how.rounding.mode) &&
@@ -180,9 +179,9 @@ class Quantise final : public BlockQuantiser::Work {
 
   // An infinity that came in stays one, or makes its block NaN; where none comes in, each is a
   // quotient that saturates.
-  static V last_clamped(const BlockFormat& f) {
+  V last_clamped() const {
     using Limits = std::numeric_limits<V>;
-    return f.refuses_specials() ? Limits::infinity() : Limits::max();
+    return format_.refuses_specials() ? Limits::infinity() : Limits::max();
   }
 
   struct Room {
@@ -346,7 +345,7 @@ class Quantise final : public BlockQuantiser::Work {
         return divide_counted(x, divisors, n, panels_.group(), beyond_, most, room.v);
       }
     Step::apply(x, by, n, panels_.group(), room.steps, room.v);
-    return count_outside(room.v, n, least, most, last_clamped_);
+    return count_outside(room.v, n, least, most, last_clamped());
   }
 
   void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
@@ -400,7 +399,6 @@ class Quantise final : public BlockQuantiser::Work {
   std::optional<Spelled> specials_;
   Rounding rounding_mode_;
   std::uint32_t beyond_;
-  V last_clamped_;
   bool plain_;
   PowerTurns turns_;
   bool small_is_zero_;

@@ -88,58 +88,12 @@ HWY_INLINE void encode_fixed(const CodeLayout& f, const T* numbers, std::size_t 
     codes[i] = static_cast<Item>(std::bit_cast<B>(numbers[i] + middle) & mask);
 }
 
-// A posit's run of equal bits, then its exponent's lower bits and its fraction. NaR comes out as 0.
-template <class T, class Item>
-HWY_INLINE std::uint64_t decode_posits(const CodeLayout& f, const Item* codes, std::size_t n,
-                                       T* out) {
-  const int width = f.magnitude_bits + 1, es = f.exponent_bits;
-  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
-  bool has_nar = false;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t code = codes[i] & mask;
-    const bool negative = code >> f.magnitude_bits != 0;
-    const std::uint64_t body = (negative ? -code & mask : code) << (65 - width);
-    has_nar |= code == f.nan;
-    const bool above = body >> 63 != 0;
-    const int run = std::countl_zero(above ? ~body : body | 1);
-    const std::uint64_t rest = body << run << 1;
-    const std::int64_t regime = above ? run - 1 : -run;
-    const std::int64_t low = es == 0 ? 0 : static_cast<std::int64_t>(rest >> (64 - es));
-    const Bits<T> power = std::bit_cast<Bits<T>>(power_of_two<T>((regime << es) + low));
-    const Bits<T> fraction = static_cast<Bits<T>>(rest << es >> (64 - fraction_bits<T>));
-    const T magnitude = std::bit_cast<T>(power | fraction);
-    out[i] = body == 0 ? T{0} : negative ? -magnitude : magnitude;
-  }
-  return has_nar ? ~std::uint64_t{0} : 0;
-}
-// Of numbers that are posits, and NaN.
-template <class T, class Item>
-HWY_INLINE void encode_posits(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
-  const int width = f.magnitude_bits + 1, es = f.exponent_bits;
-  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t bits = std::bit_cast<Bits<T>>(std::abs(numbers[i]));
-    // Unbiased, the exponent's lower bits stand beside the fraction as a posit has them.
-    const std::uint64_t whole =
-        bits - (static_cast<std::uint64_t>(carrier_bias<T>) << fraction_bits<T>);
-    const auto regime = static_cast<std::int64_t>(whole) >> (fraction_bits<T> + es);
-    const int run = static_cast<int>(regime < 0 ? -regime : regime + 1) & 63;
-    const std::uint64_t ones = ~(~std::uint64_t{0} >> run), one = std::uint64_t{1} << (63 - run);
-    const std::uint64_t tail = whole << (64 - fraction_bits<T> - es) >> run >> 1;
-    const std::uint64_t magnitude = ((regime < 0 ? one : ones) | tail) >> (65 - width);
-    const std::uint64_t code = (numbers[i] < 0 ? -magnitude : magnitude) & mask;
-    const bool is_nan = numbers[i] != numbers[i];
-    codes[i] = static_cast<Item>(is_nan ? f.nan : numbers[i] == 0 ? 0 : code);
-  }
-}
-
 // The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
 // loops, which the compiler turns into this target's vectors.
 template <class T, class Item>
 HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
                                       T* out) {
   if (f.fixed) return decode_fixed(f, codes, n, out);
-  if (f.posit) return decode_posits(f, codes, n, out);
   using B = Bits<T>;
   const int up = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B mask = static_cast<B>((std::uint64_t{1} << f.magnitude_bits) - 1);
@@ -178,7 +132,6 @@ HWY_INLINE void special_items(const CodeLayout& f, const Item* codes, std::size_
 template <class T, class Item>
 HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
   if (f.fixed) return encode_fixed(f, numbers, n, codes);
-  if (f.posit) return encode_posits(f, numbers, n, codes);
   using B = Bits<T>;
   const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;

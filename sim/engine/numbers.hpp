@@ -1,17 +1,20 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "code_copy.hpp"
+#include "posit_codes.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/dot.hpp"
 
 // Codes of a format as float or double numbers, for engines that hold them so. Their plans see to
 // it that every finite number of the format is one of the machine's: a normal one, or both have the
-// same subnormals; and that fixed point leaves two digits of the machine's to spare. Posits have up
-// to 64 bits.
+// same subnormals; and that fixed point leaves two digits of the machine's to spare. Posits are
+// doubles.
 namespace widthwise {
 
 // What the loops over codes need of an operand.
@@ -24,16 +27,13 @@ struct CodeLayout {
   bool nan_is_minus_zero;
   bool daz;                // subnormals are read as zeros
   bool fixed, complement;  // fixed point, in two's complement
-  bool posit;
-  int exponent_bits;  // of posits
 };
 
 // The loops, compiled for this machine's instruction set. Items have 1, 2, 4 or 8 bytes.
 template <class T>
 struct CodeLoops {
-  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0 or NaR,
-  // else 0 of fixed point and posits. Infinities and NaN come out as any number, unless the format
-  // is the machine's.
+  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0, and 0 of
+  // fixed point. Infinities and NaN come out as any number, unless the format is the machine's.
   std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
   // Makes infinities and NaN of codes past the largest number.
   void (*specials)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
@@ -67,10 +67,10 @@ class Codec {
                 x.fmt.nan == NanCodes::sign_alone,
                 x.fmt.daz,
                 x.fmt.is_fixed(),
-                x.fmt.sign == Sign::complement,
-                x.fmt.is_posit(),
-                x.fmt.exp_bits},
-        loops_(code_loops<T>()) {}
+                x.fmt.sign == Sign::complement},
+        loops_(code_loops<T>()) {
+    if (x.fmt.is_posit()) posits_.emplace(x.fmt);
+  }
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
 
   const Format& format() const { return format_; }
@@ -100,6 +100,8 @@ class Codec {
   std::uint64_t decode(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
                        std::size_t n, std::vector<std::byte>& held, T* numbers) const {
     const std::byte* codes = side_by_side(x, first, stride, n, held);
+    if constexpr (std::is_same_v<T, double>)
+      if (posits_) return posits_->decode(codes, bytes_, n, numbers) ? ~std::uint64_t{0} : 0;
     const std::uint64_t most = loops_.decode(layout_, codes, bytes_, n, numbers);
     if (!finite(most)) loops_.specials(layout_, codes, bytes_, n, numbers);
     scale(numbers, n, up_);
@@ -108,6 +110,8 @@ class Codec {
 
   // Takes the scale off the numbers.
   void encode(T* numbers, std::size_t n, std::byte* codes) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (posits_) return posits_->encode(numbers, n, bytes_, codes);
     scale(numbers, n, down_);
     loops_.encode(layout_, numbers, n, bytes_, codes);
   }
@@ -131,6 +135,7 @@ class Codec {
   std::uint64_t max_finite_;
   CodeLayout layout_;
   CodeLoops<T> loops_;
+  std::optional<PositCodes> posits_;
 };
 
 }  // namespace widthwise

@@ -24,6 +24,7 @@ struct Tiling {
   std::vector<std::size_t> order = {};  // in which elements of k are taken; none: as they lie
 };
 
+struct NothingBeside {};
 // Beside is what a kernel wants to know of a panel besides its numbers.
 template <class T, class Beside>
 class TiledProduct : public ProductEngine {

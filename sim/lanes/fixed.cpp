@@ -13,11 +13,9 @@ bool numbers_alone(const Unit& u) {
   return !special(u.a.fmt) && !special(u.b.fmt) && !special(u.c.fmt);
 }
 
-struct Nothing {};
-
 template <class T>
-class FixedProduct final : public TiledProduct<T, Nothing> {
-  using Base = TiledProduct<T, Nothing>;
+class FixedProduct final : public TiledProduct<T, NothingBeside> {
+  using Base = TiledProduct<T, NothingBeside>;
   using typename Base::Meeting, typename Base::TileState, typename Base::Zeros;
 
  public:
@@ -33,14 +31,9 @@ class FixedProduct final : public TiledProduct<T, Nothing> {
   // Sums lie beside the middle while the kernel runs.
   bool multiply(const Meeting& m) const override {
     if (m.step == 0 && !has_place(m.sum)) return false;
-    Tile<T> t{};
-    t.a = &m.a.numbers[m.a_first];
-    t.a_stride = t.k = m.depth;
-    t.b = m.b.numbers.data();
-    t.sum = m.sum, t.columns = m.columns;
     T* const end = m.sum + tile_rows * tile_columns<T>;
     for (T* x = m.sum; x != end; ++x) *x += constants_.sum.middle;
-    kernel_(t, constants_);
+    kernel_(tile_of<T>(m), constants_);
     for (T* x = m.sum; x != end; ++x) *x -= constants_.sum.middle;
     return true;
   }

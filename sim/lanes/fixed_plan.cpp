@@ -85,16 +85,6 @@ std::string unfit_mode(const char* where, const LosingMode& mode) {
   return fmt::format("{} loses digits by {}", where, to_string(*mode));
 }
 
-// Whatever the carrier.
-std::string unfit(const Unit& u) {
-  if (std::string why = unlike_a_chain(u); !why.empty()) return why;
-  if (std::string why = unfit_operand("a", u.a); !why.empty()) return why;
-  if (std::string why = unfit_operand("b", u.b); !why.empty()) return why;
-  if (std::string why = unfit_operand("c", u.c); !why.empty()) return why;
-  if (u.product.round)
-    if (std::string why = unfit_round("product.round", *u.product.round); !why.empty()) return why;
-  return unfit_round("out", u.out);
-}
 // Once the formats are the carrier's.
 std::string unfit_roundings(const Unit& u) {
   if (rounds_products(u))
@@ -182,7 +172,8 @@ FixedPlace<T> place(const Carrier& carrier, const Round& r, const LosingMode& mo
 }  // namespace
 
 FixedAnswer plan_in_fixed(const Unit& u) {
-  if (const std::string why = unfit(u); !why.empty()) return {std::nullopt, why};
+  const std::string why = unlike_a_chain(u, unfit_operand, unfit_round);
+  if (!why.empty()) return {std::nullopt, why};
   FixedAnswer narrow = fixed_in(in_float, u);
   return narrow.plan ? narrow : fixed_in(in_double, u);
 }

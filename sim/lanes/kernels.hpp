@@ -43,6 +43,17 @@ struct Tile {
   std::size_t row_outputs, step;
 };
 
+// The rows of A and the columns of B that meet (TiledProduct), as kernels take them.
+template <class T, class Meeting>
+Tile<T> tile_of(const Meeting& m) {
+  Tile<T> t{};
+  t.a = &m.a.numbers[m.a_first];
+  t.a_stride = t.k = m.depth;
+  t.b = m.b.numbers.data();
+  t.sum = m.sum, t.columns = m.columns;
+  return t;
+}
+
 // False where a sum passes the limit before an interval: what the tile holds then means nothing.
 template <class T>
 using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);

@@ -114,12 +114,8 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     return bounds_.watch(this->a_.number(m.most_a), this->b_.number(m.most_b));
   }
   Tile<T> tile(const Meeting& m, const Watch& watch) const {
-    Tile<T> t{};
-    t.a = &m.a.numbers[m.a_first];
+    Tile<T> t = tile_of<T>(m);
     if (plan_.multiply == Multiply::rounded) t.a_up = &m.a.beside.a[m.a_first];
-    t.a_stride = t.k = m.depth;
-    t.b = m.b.numbers.data();
-    t.sum = m.sum, t.columns = m.columns;
     t.interval = watch.interval;
     t.limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale));
     t.first = m.first, t.row_outputs = m.row_outputs, t.step = m.step;

@@ -19,7 +19,7 @@ const char* unfit(const Format& f) {
   return f.width() > 64 ? "has more than 64 bits" : nullptr;
 }
 
-std::string unfit(const char* where, const Round& r) {
+std::string unfit_round(const char* where, const Round& r) {
   if (const char* why = unfit(r.fmt))
     return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
   if (r.fmt.daz && !r.fmt.ftz)
@@ -41,15 +41,7 @@ constexpr bool exact(const Sum& s) {
 }
 
 // Why the unit is no chain of multiply-adds over floats, each of one product; empty if it is.
-std::string unfit(const Unit& u) {
-  if (std::string why = unlike_a_chain(u); !why.empty()) return why;
-  if (std::string why = unlike_a_float("a", u.a); !why.empty()) return why;
-  if (std::string why = unlike_a_float("b", u.b); !why.empty()) return why;
-  if (std::string why = unlike_a_float("c", u.c); !why.empty()) return why;
-  if (u.product.round)
-    if (std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
-  return unfit("out", u.out);
-}
+std::string unfit(const Unit& u) { return unlike_a_chain(u, unlike_a_float, unfit_round); }
 
 // Why products and sums cannot share one rounding mode of the carrier's; empty if they can.
 std::string unlike_modes(const Unit& u) {

@@ -56,6 +56,19 @@ Answer plan(const Unit& unit, bool own_modes);
 // is.
 std::string unlike_a_chain(const Unit& u);
 
+// Why a chain does not have such operands and such roundings; empty if it has. Each tells of one,
+// by its name.
+template <class OfOperand, class OfRound>
+std::string unlike_a_chain(const Unit& u, const OfOperand& of_operand, const OfRound& of_round) {
+  if (std::string why = unlike_a_chain(u); !why.empty()) return why;
+  if (std::string why = of_operand("a", u.a); !why.empty()) return why;
+  if (std::string why = of_operand("b", u.b); !why.empty()) return why;
+  if (std::string why = of_operand("c", u.c); !why.empty()) return why;
+  if (u.product.round)
+    if (std::string why = of_round("product.round", *u.product.round); !why.empty()) return why;
+  return of_round("out", u.out);
+}
+
 // Why an operand is no float that the lanes read as it stands; empty if it is. `where` is its name.
 std::string unlike_a_float(const char* where, const Operand& x);
 

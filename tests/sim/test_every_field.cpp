@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -99,19 +100,32 @@ class Comparison {
       const DrawnProduct drawn(c.unit, s, {of_a, of_a, any_manner(random_)}, random_);
       expected_ += rival.compare_engines(engines_, drawn.product());
     }
+    for (const std::string& engine : engines_)
+      if (opinion(engine, c.unit, false, s.k).takes) reached_.insert(engine);
   }
   // The same with a second change beside it.
   void see_beside_another(const Change& c) {
     const std::vector<Change> more = changes(c.unit, c.what + ",");
     if (!more.empty()) see(more[random_() % more.size()]);
   }
-  void end() const { tally_.expect(expected_); }
+  // An engine that takes a base has met changes of it, too.
+  void end() const {
+    tally_.expect(expected_);
+    for (const char* text : bases)
+      for (const std::string& engine : engines_) {
+        CAPTURE(text);
+        CAPTURE(engine);
+        const Unit u = parse_unit(text);
+        CHECK((!opinion(engine, u, false, some_length(u)).takes || reached_.contains(engine)));
+      }
+  }
 
  private:
   ProductRandom random_{turn() + 1};
   const std::vector<std::string> engines_ = engines();
   Tally tally_;
   std::uint64_t expected_ = 0;
+  std::set<std::string> reached_;
 };
 
 }  // namespace
