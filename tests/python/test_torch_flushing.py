@@ -1,6 +1,5 @@
 """Threads that flush subnormals change no bit: of codes, states, comparisons and the look-alike."""
 
-import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -47,9 +46,10 @@ def alike(call):
 
 @pytest.fixture
 def two_threads():
+    before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
-    torch.set_num_threads(1)
+    torch.set_num_threads(before)
 
 
 # --- The core's own calls -------------------------------------------------------------------------
@@ -101,18 +101,20 @@ def test_tensor_scales_of_a_product_are_kept_where_torch_flushes():
 # --- Codes and states -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "format", ["nvfp4", "mxfp8_e4m3", "bfp(8,all,e8)", "affine(int8,symmetric)", "affine(uint8)",
-               "fixed8.130", "posit8es2", "binary32"]
-)  # fmt: skip
-@pytest.mark.parametrize("given", [TINY, TINIER], ids=["binary32", "binary64"])
+FORMATS = ["nvfp4", "mxfp8_e4m3", "bfp(8,all,e8)", "affine(int8,symmetric)", "affine(uint8)",
+           "fixed8.130", "posit8es2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("format, given", [
+    *[pytest.param(f, TINY, id=f"{f}-binary32") for f in [*FORMATS, "binary32"]],
+    *[pytest.param(f, TINIER, id=f"{f}-binary64") for f in FORMATS],
+])  # fmt: skip
 def test_codes_and_what_they_stand_for(format, given):
     def there_and_back():
         q = wt.encode(torch.from_numpy(given), format)
         return words(q), [words(wt.decode(q, of)) for of in (torch.float32, torch.float64)]
 
-    if format != "binary32" or given is TINY:
-        alike(there_and_back)
+    alike(there_and_back)
 
 
 @pytest.mark.parametrize("format", ["e4m3fn", "int8", "e5m10"])
@@ -220,4 +222,4 @@ def test_the_forks_functions(copies, two_threads):
         ]
 
     found = alike(computed)
-    assert all(any(each) for each in found) and math.isfinite(table[0])
+    assert all(any(each) for each in found)
