@@ -5,11 +5,12 @@ import pytest
 
 try:
     import torch
+except ImportError:
+    torch = wt = None
+else:  # what fails in a module of ours is no torch that is missing
     import widthwise.torch as wt
 
     torch.set_num_threads(1)  # two that share a core with others wait for each other
-except ImportError:
-    torch = wt = None
 
 # Case by case: a module that is skipped as it is collected tells the record no reason.
 NEEDED = pytest.mark.skipif(torch is None, reason="torch is large: --long installs it")

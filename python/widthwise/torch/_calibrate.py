@@ -143,7 +143,7 @@ class Place:
         values = x.detach().double() if x.dtype == torch.float64 else x.detach().float()
         try:
             for calibrator in {self.seen, self.counted}:
-                calibrator.observe(values.numpy())
+                calibrator.observe(values.cpu().numpy())
         except ValueError as why:
             raise ValueError(f"{self}: {why}") from None
 

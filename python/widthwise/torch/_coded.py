@@ -19,6 +19,7 @@ from ..containers.coded import Coded
 from ..containers.packing import pack, unpack
 from ..containers.scheme import is_affine
 from ._containers import contained, container_values
+from ._gpu import refuse_there
 from ._memory import held_format, known, rounded_codes, values_of
 from ._op import drawn_seed
 
@@ -163,6 +164,7 @@ def encode(
     >>> encode(torch.ones(2, 64), "mxfp8_e4m3")
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
+    refuse_there(x, "packing of codes")
     drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
     told = text(format)
     if not is_container(told):

@@ -9,6 +9,7 @@ import torch
 
 from .. import _host
 from .._machine import by_usual_arithmetic
+from ._gpu import refuse_there
 from ._memory import known
 
 
@@ -20,6 +21,7 @@ def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed:
 def exact_numbers(x: torch.Tensor) -> np.ndarray:
     """NumPy has no bfloat16, whose numbers binary32 has all."""
     known(x.dtype)
+    refuse_there(x, "numbers that share scales,")
     return (x.float() if x.dtype == torch.bfloat16 else x).detach().contiguous().numpy()
 
 

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from .. import _convolution, _dot
 from .._array import Array
 from .._host import NO_BLOCKS, one_dtype, step_of_each, unit_of, whole_seed
+from ._gpu import lies_there
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import told_multiplier
 from ._op import Op, following, met_directly, one_by_one
@@ -26,7 +27,7 @@ CONVOLUTION = (
 )
 
 
-def on_cpu(
+def compute(
     x: torch.Tensor,
     w: torch.Tensor,
     c: torch.Tensor | None,
@@ -44,7 +45,7 @@ def on_cpu(
     if x.ndim == 5:
         images, kernels, steps, depth = in_planes(x, w, stride, padding, dilation)
         how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
-        z = on_cpu(images, kernels, c, *steps, *how)
+        z = compute(images, kernels, c, *steps, *how)
         return z.unflatten(0, (x.shape[0], depth)).transpose(1, 2).contiguous()
     u = unit_of(unit)
     held_format(str(u.result_format), x.dtype)
@@ -149,7 +150,7 @@ def with_zeros_between(g: torch.Tensor, stride: Any) -> torch.Tensor:
 
 def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
     """Products of g with the windows, summed in order of image, row, column."""
-    if met_directly((g, x)) and not torch.is_grad_enabled():
+    if met_directly((g, x)) and not (torch.is_grad_enabled() or lies_there(g)):
         return weights_by_codes(g, x, w, ctx, seed)
     rows = g.unflatten(1, (ctx.groups, -1)).movedim(0, 2).flatten(2)
     return derived(rows, windows(x, w, ctx), ctx.how, seed).reshape(w.shape)
@@ -241,7 +242,7 @@ def by_weights(dw: Any, x: Any, w: Any, how: Steps) -> torch.Tensor:
 
 call = Op(
     CONVOLUTION,
-    kernel=on_cpu,
+    kernel=compute,
     shape=shape,
     save=save,
     gradient=gradient,

@@ -10,7 +10,9 @@ import torch
 from .. import _host
 from .. import _widthwise as core
 from .._array import Array
+from .._device import DeviceArray
 from .._format import Format
+from ._gpu import codes_there, lies_there, values_there
 
 # What is done about numbers that a format has not.
 WAYS = {
@@ -69,26 +71,32 @@ def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
     return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
 
 
-def here(function: Any, *given: Any) -> torch.Tensor:
+def here(function: Any, *given: torch.Tensor) -> torch.Tensor:
     """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
-    began, and may flush subnormals."""
-    arrays = (x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in given)
+    began, and may flush subnormals. Of tensors on a GPU torch computes it there, and flushes none.
+    """
+    if lies_there(given[0]):
+        return getattr(torch, function.__name__)(*given)
     with np.errstate(all="ignore"):
-        return torch.from_numpy(np.asarray(function(*arrays)))
+        return torch.from_numpy(np.asarray(function(*(x.detach().numpy() for x in given))))
 
 
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
-) -> Array:
-    """Each number of a tensor rounded once."""
+) -> Array | DeviceArray:
+    """Each number of a tensor rounded once, where it lies."""
     of = known(x.dtype)
     _host.refuse_what_it_has_not(x, to, torch, WAYS)
+    if lies_there(x):
+        return codes_there(x, of.format, to, env, seed)
     return _host.coded(words_of(x, of), of.format, to, env, seed)
 
 
-def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
-    """Codes as a new tensor of a dtype that holds their format."""
+def values_of(codes: Array | DeviceArray, dtype: torch.dtype) -> torch.Tensor:
+    """Codes as a new tensor of a dtype that holds their format, where they lie."""
     of = known(dtype)
+    if isinstance(codes, DeviceArray):
+        return values_there(codes, of.format, dtype)
     words = _host.words_of(codes, of.own)
     if of.floats is None:
         return torch.from_numpy(words.view(np.int16)).view(dtype)
@@ -103,6 +111,8 @@ def values_by(text: str, dtype: torch.dtype, rounding: str) -> core.RoundedValue
 def rounded_values(x: torch.Tensor, text: str, rounding: str, seed: int) -> torch.Tensor:
     """Each number of a tensor rounded once, in a new tensor."""
     by = values_by(text, x.dtype, rounding)
+    if lies_there(x):
+        return values_of(rounded_codes(x, Format(text), _host.env_of(rounding), seed), x.dtype)
     x = x.contiguous()
     y = torch.empty_like(x, memory_format=torch.contiguous_format)
     lacking = by.round(x.data_ptr(), y.data_ptr(), x.numel(), seed)
@@ -113,8 +123,12 @@ def rounded_values(x: torch.Tensor, text: str, rounding: str, seed: int) -> torc
 
 def values_inside(g: torch.Tensor, x: torch.Tensor, text: str) -> torch.Tensor:
     """g where the format has a number as large as x, else 0."""
-    if _host.straight_range(text) is None:
+    ends = _host.straight_range(text)
+    if ends is None:
         return g.clone(memory_format=torch.contiguous_format)
+    if lies_there(x):
+        held_format(text, x.dtype)
+        return g.to(x.dtype).masked_fill((x < ends[0]) | (x > ends[1]), 0).contiguous()
     by = values_by(text, x.dtype, "rne")
     g, x = g.to(x.dtype).contiguous(), x.contiguous()
     y = torch.empty_like(g, memory_format=torch.contiguous_format)

@@ -9,6 +9,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .. import _host
+from ._gpu import lies_there, wherever
 
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -34,7 +35,7 @@ class Op:
 
     Args:
         schema: as torch.library takes it, without the name space.
-        kernel: tensors of the CPU in, a new tensor out.
+        kernel: tensors of the CPU or of one GPU in, a new tensor out.
         shape: the same for tensors without numbers.
         save: keeps in ctx what the gradient wants.
         gradient: of (ctx, g), one for each argument.
@@ -55,7 +56,9 @@ class Op:
     ) -> None:
         name = schema.partition("(")[0]
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        kernel = wherever(kernel)
         LIBRARY.impl(name, kernel, "CPU")
+        LIBRARY.impl(name, kernel, "CUDA")
         # The packet of all overloads costs microseconds more than the one there is.
         self.op = op = getattr(torch.ops.widthwise, name).default
         told = f"widthwise::{name}"
@@ -71,7 +74,8 @@ class Op:
         torch.library.register_fake(told, without_numbers, lib=LIBRARY)
         torch.library.register_autograd(told, gradient, setup_context=save, lib=LIBRARY)
         torch.library.register_vmap(told, batched, lib=LIBRARY)
-        torch.library.register_autocast(told, "cpu", torch.float32, lib=LIBRARY)
+        for device in ("cpu", "cuda"):
+            torch.library.register_autocast(told, device, torch.float32, lib=LIBRARY)
         self.outer = outer(self, save, gradient, tangent, batch)
         self.kernel, self.eager = kernel, eager(kernel, save, gradient)
 
@@ -101,7 +105,7 @@ def are_plain(args: Any) -> bool:
     """Whether the numbers of all tensors lie where the kernel reads them."""
     for x in args:
         if isinstance(x, torch.Tensor) and not (
-            type(x) in PLAIN and x.is_cpu and x.layout is torch.strided and not x.is_neg()
+            type(x) in PLAIN and (x.is_cpu or lies_there(x)) and x.layout is torch.strided and not x.is_neg()
         ):
             return False
     return True
@@ -109,7 +113,8 @@ def are_plain(args: Any) -> bool:
 
 def unusual_modes() -> bool:
     """Autocast, or a mode that sees what goes through the dispatcher."""
-    return torch.is_autocast_enabled("cpu") or torch._C._len_torch_dispatch_stack() > 0
+    autocast = torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
+    return autocast or torch._C._len_torch_dispatch_stack() > 0
 
 
 def wanted(args: Any) -> bool:

@@ -21,7 +21,7 @@ PRODUCT = (
 )
 
 
-def on_cpu(
+def compute(
     a: torch.Tensor,
     b: torch.Tensor,
     c: torch.Tensor | None,
@@ -50,7 +50,7 @@ def on_cpu(
 
 def of_nothing(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor | None, u: Unit) -> torch.Tensor:
     """What sums of no products are, for no number gives a block its scale."""
-    nothing = torch.zeros(shape(a, b, None).shape, dtype=a.dtype)
+    nothing = torch.zeros(shape(a, b, None).shape, dtype=a.dtype, device=a.device)
     if c is None:
         return nothing
     return nothing + values_of(rounded_codes(c, u.c).astype(u.result_format), a.dtype)
@@ -135,7 +135,7 @@ def leading(x: torch.Tensor, at: int | None, axes: int) -> torch.Tensor:
 
 call = Op(
     PRODUCT,
-    kernel=on_cpu,
+    kernel=compute,
     shape=shape,
     save=save,
     gradient=gradient,

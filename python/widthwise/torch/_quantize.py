@@ -18,7 +18,7 @@ QUANTIZE = (
 )
 
 
-def on_cpu(
+def compute(
     x: torch.Tensor,
     format: str,
     rounding: str,
@@ -59,7 +59,7 @@ def where_it_passes(g: torch.Tensor, x: torch.Tensor, format: str, axis: int | N
     return passed(g, x, format)
 
 
-def inside_on_cpu(g: torch.Tensor, x: torch.Tensor, format: str) -> torch.Tensor:
+def compute_inside(g: torch.Tensor, x: torch.Tensor, format: str) -> torch.Tensor:
     return values_inside(g, x, format)
 
 
@@ -85,7 +85,7 @@ def batch_inside(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]
 
 passed = Op(
     "values_inside(Tensor g, Tensor x, str format) -> Tensor",
-    kernel=inside_on_cpu,
+    kernel=compute_inside,
     shape=lambda g, x, format: torch.empty_like(g, memory_format=torch.contiguous_format),
     save=save_inside,
     gradient=gradient_inside,
@@ -114,7 +114,7 @@ def shape(x: torch.Tensor, *how: Any) -> torch.Tensor:
 
 call = Op(
     QUANTIZE,
-    kernel=on_cpu,
+    kernel=compute,
     shape=shape,
     save=save,
     gradient=gradient,
@@ -152,9 +152,9 @@ def quantize(
     """Values of x rounded to a format, in x's dtype; the gradient passes straight through.
 
     Args:
-        x: a tensor on the CPU, of float16, bfloat16, float32 or float64, of any shape.
-        format: as `ww.Format` takes it ('e4m3fn', 'posit16es2', 'fixed8.4'), or of numbers that
-            share scales: as `ww.blocks` ('mxfp8_e4m3') or `ww.affine` ('affine(int8,symmetric)').
+        x: a tensor of float16, bfloat16, float32 or float64, of any shape.
+        format: as `ww.Format` takes it ('e4m3fn', 'posit16es2', 'fixed8.4'), or, on the CPU, of
+            numbers that share scales: as `ww.blocks` ('mxfp8_e4m3') or `ww.affine` ('affine(int8,symmetric)').
         rounding: as in `ww.array`; 'sr8' is stochastic with 8 random bits.
         backward: a format that gradients are rounded to; None leaves them as they come.
         seed: of stochastic rounding, an integer or a tensor of one; None draws one from torch's

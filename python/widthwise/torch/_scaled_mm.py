@@ -14,6 +14,7 @@ from .._elementwise import add, fma, multiply
 from .._host import unit_of
 from .._unit import Unit
 from .._views import view
+from ._gpu import refuse_there
 from ._memory import DTYPES, rounded_codes, values_of
 from ._op import LIBRARY
 
@@ -218,6 +219,7 @@ def scaled_mm(
             [4., 4.]], dtype=torch.bfloat16)
     """
     check(a, b, scale_a, scale_b, bias, profile)
+    refuse_there(a, "scaled_mm")
     check_scale_result(scale_result)
     dtype = a.dtype if out_dtype is None else out_dtype
     if dtype not in NAN:

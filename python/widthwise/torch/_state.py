@@ -208,6 +208,8 @@ def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
 
 
 def coded(name: str, x: torch.Tensor, how: _rules.How, options: Options) -> QTensor:
+    """Codes of a checkpoint lie on this machine."""
+    x = x.cpu()
     try:
         if how.scale == "block":
             return in_blocks(x, how, options)

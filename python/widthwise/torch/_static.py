@@ -31,7 +31,7 @@ def through(format: str) -> str:
 
 
 @by_usual_arithmetic
-def on_cpu(
+def compute(
     x: torch.Tensor,
     scale: torch.Tensor,
     zero_point: torch.Tensor,
@@ -53,8 +53,9 @@ def on_cpu(
 
 
 def coded(x: Any, scale: Any, zero_point: Any, format: str, **how: Any) -> Any:
+    numbers = exact_numbers(x)
     given = {"scale": scale.float().numpy(), "zero_point": zero_point.numpy()}
-    return affine(exact_numbers(x), format, **given, **how)
+    return affine(numbers, format, **given, **how)
 
 
 def in_wide(x: torch.Tensor) -> torch.Tensor:
@@ -93,7 +94,7 @@ def tangent(inputs: Any, tangents: Any) -> Any:
 
 call = Op(
     SCALED,
-    kernel=on_cpu,
+    kernel=compute,
     shape=lambda x, *how: torch.empty_like(x, memory_format=torch.contiguous_format),
     save=save,
     gradient=gradient,
@@ -102,7 +103,7 @@ call = Op(
 )
 
 
-def reached_on_cpu(
+def compute_reached(
     x: torch.Tensor, scale: torch.Tensor, zero_point: torch.Tensor, format: str
 ) -> torch.Tensor:
     if not x.numel():
@@ -113,7 +114,7 @@ def reached_on_cpu(
 
 reached = Op(
     "reached(Tensor x, Tensor scale, Tensor zero_point, str format) -> Tensor",
-    kernel=reached_on_cpu,
+    kernel=compute_reached,
     shape=lambda x, *how: torch.empty(x.shape, dtype=torch.bool, device=x.device),
     save=lambda ctx, inputs, output: None,
     gradient=lambda ctx, g: (None,) * 4,

@@ -1,0 +1,106 @@
+"""Tensors on a GPU: computed where they lie, in the turn of torch's current stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _device
+from .. import _widthwise as core
+from .._device import DeviceArray, Place
+from .._format import Format
+
+NOWHERE = "x lies on {0}; {1} of tensors on a GPU is not had: bring it here with .cpu()"
+
+
+def lies_there(x: torch.Tensor) -> bool:
+    return x.is_cuda
+
+
+def gpu_of(x: torch.Tensor) -> int:
+    """A tensor's GPU, which the core can use."""
+    return _device.gpu_of(_device.name_of(x.get_device()))
+
+
+def device_of(gpu: int) -> torch.device:
+    return torch.device("cuda", gpu)
+
+
+def stream_of(x: torch.Tensor) -> int:
+    """The driver's handle of the stream that torch's own work on x would go to."""
+    return torch.cuda.current_stream(x.device).cuda_stream
+
+
+def refuse_there(x: torch.Tensor, what: str) -> None:
+    if lies_there(x):
+        raise ValueError(NOWHERE.format(x.device, what))
+
+
+# --- Memory that torch and the core share ---------------------------------------------------------
+
+
+def numbers_there(x: torch.Tensor, own: Format) -> DeviceArray:
+    """A dense tensor's memory as numbers of its dtype's format."""
+    stand_in = np.empty(x.shape, own.dtype)  # nobody touches it: only its strides are read
+    return DeviceArray._at(Place(gpu_of(x), x.data_ptr(), stand_in, x), own)
+
+
+def converted(x: DeviceArray, z: DeviceArray, env: core.Env, seed: int) -> DeviceArray:
+    """x rounded into the memory that z has."""
+    there = _device.queue(x._place.gpu)
+    operands = [(x.format._core, x._for_core)]
+    core.device_elementwise(
+        there, "convert", z.format._core, env, operands, z._for_core, None, seed
+    )
+    return z
+
+
+def codes_there(x: torch.Tensor, own: Format, to: Format, env: core.Env, seed: int) -> DeviceArray:
+    """Each number of a tensor rounded once."""
+    numbers = numbers_there(x.detach().contiguous(), own)
+    return converted(numbers, _device.empty(numbers._place.gpu, numbers.shape, to), env, seed)
+
+
+def values_there(codes: DeviceArray, own: Format, dtype: torch.dtype) -> torch.Tensor:
+    """Codes written as numbers of a dtype that holds their format, to a new tensor."""
+    y = torch.empty(codes.shape, dtype=dtype, device=device_of(codes._place.gpu))
+    converted(codes.contiguous(), numbers_there(y, own), core.Env("rne"), 0)
+    return y
+
+
+# --- Kernels --------------------------------------------------------------------------------------
+
+
+def wherever(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel for both: of tensors on a GPU it waits its turn in torch's stream."""
+
+    @wraps(kernel)
+    def run(*args: Any) -> Any:
+        first = args[0]
+        if not lies_there(first):
+            return kernel(*args)
+        one_device(args)
+        with in_turn(first):
+            return kernel(*args)
+
+    return run
+
+
+def in_turn(x: torch.Tensor) -> AbstractContextManager[None]:
+    return _device.device_stream(stream_of(x))
+
+
+def one_device(args: Iterable[Any]) -> None:
+    """All operands lie with the first; a seed may lie anywhere."""
+    tensors = [x for x in args if isinstance(x, torch.Tensor) and x.is_floating_point()]
+    for x in tensors[1:]:
+        if x.device != tensors[0].device:
+            raise ValueError(
+                f"tensors lie on {tensors[0].device} and {x.device}; one device is wanted, as "
+                f"x.to('{tensors[0].device}') has it"
+            )

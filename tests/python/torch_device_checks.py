@@ -1,0 +1,208 @@
+"""Tensors on a GPU: CPU tensors of which widthwise.torch is told that they lie on a GPU that is this
+CPU (tests/cuda/pretend_gpu.cpp), where test_torch_device.py runs these; or CUDA's own, where there
+are any. Bits are the CPU's, nothing goes through this machine's memory, the stream is torch's."""
+
+import contextlib
+import os
+
+import numpy as np
+import pytest
+import torch
+import widthwise as ww
+import widthwise.torch as wt
+from torch import nn
+from torch_here import drawn
+from widthwise import _device
+from widthwise import _widthwise as core
+from widthwise.torch import _gpu
+
+PRETENDED = "tests/cuda" in os.environ.get("LD_LIBRARY_PATH", "")
+STREAM = 7
+COPIES = ("copy_in", "copy_out")
+
+if "cuda" not in ww.engines():
+    pytest.skip(f"no GPU: {ww.engines().unusable['cuda']}", allow_module_level=True)
+if not (PRETENDED or torch.cuda.is_available()):
+    pytest.skip("this torch has no CUDA", allow_module_level=True)
+
+
+def refused(*args):
+    raise AssertionError("numbers went through this machine's memory")
+
+
+@contextlib.contextmanager
+def on_gpu():
+    """What is computed within lies on a GPU; the streams that were waited for are told."""
+    seen = set()
+    queue = _device.queue
+
+    def watched(gpu):
+        seen.add(_device.stream())
+        return queue(gpu)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_device, "queue", watched)
+        for copy in COPIES:
+            patch.setattr(core, copy, refused)
+        if PRETENDED:
+            for module in ("_gpu", "_memory", "_op", "_convolution"):
+                there = f"widthwise.torch.{module}.lies_there"
+                patch.setattr(there, lambda x: x.is_floating_point())
+            patch.setattr(_gpu, "gpu_of", lambda x: 0)
+            patch.setattr(_gpu, "device_of", lambda gpu: torch.device("cpu"))
+            patch.setattr(_gpu, "stream_of", lambda x: STREAM)
+        yield seen
+
+
+def there(x):
+    return x.clone() if PRETENDED else x.cuda()
+
+
+def same(x, y):
+    """Bits: signs of zeros and NaNs' payloads count."""
+    x, y = x.detach().cpu(), y.detach().cpu()
+    words = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+    assert x.dtype == y.dtype and x.shape == y.shape
+    assert torch.equal(x.contiguous().view(words), y.contiguous().view(words))
+
+
+def both(function, *tensors):
+    """What a function gives of tensors here and there, and their gradients."""
+
+    def run(xs):
+        xs = [x.detach().clone().requires_grad_() for x in xs]
+        y = function(*xs)
+        y.backward(torch.linspace(-1, 1, y.numel(), device=y.device).reshape(y.shape).to(y.dtype))
+        return [y, *(x.grad for x in xs)]
+
+    here = run(tensors)
+    with on_gpu() as streams:
+        got = run([there(x) for x in tensors])
+    for x, y in zip(got, here, strict=True):
+        same(x, y)
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
+def directed(dtype):
+    own = torch.finfo(dtype)
+    special = [0.0, -0.0, own.tiny, -own.smallest_normal / 2, own.max, -own.max, 1.0625, 17.0]
+    special += [448.0, 464.0, 480.0, 6.0, 7.0, torch.inf, -torch.inf, torch.nan]
+    return torch.cat([torch.tensor(special, dtype=dtype), (drawn(500) * 30).to(dtype)])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("rounding", ["rne", "rtz", "sr8"])
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m2", "e3m2fn;nan=none", "posit8es1", "fixed8.4"])
+def test_values_and_gradients_are_the_cpus(format, rounding, dtype):
+    x = directed(getattr(torch, dtype))
+    x = x if ww.Format(format).has_nan else x[~x.isnan()]
+    back = "e5m2" if dtype != "bfloat16" else None
+    both(lambda x: wt.quantize(x, format, rounding, back, seed=9, backward_rounding="rtz"), x)
+    both(lambda x: wt.quantize(x, format, rounding, clamp=False, seed=9), x)
+
+
+def test_shapes_and_strides():
+    for x in (drawn(0), drawn(), drawn(3, 4).t(), drawn(2, 3, 4, 5)[:, ::2, :, 1:]):
+        both(lambda x: wt.quantize(x, "e4m3fn"), x)
+
+
+@pytest.mark.parametrize(
+    "unit, backward",
+    [
+        ("mac(e5m10)", None),
+        ("hopper.e4m3.f32", "mac(e5m2, sum=e5m10)"),
+        ("kulisch(e5m10)", "mac(e8m7)"),
+        ("mac(e5m10, sum=e5m10:sr9)", None),
+        ("mac(fixed16.8)", "mac(posit16es2)"),
+    ],
+)
+def test_products_and_their_gradients_are_the_cpus(unit, backward):
+    how = {"unit": unit, "backward_unit": backward, "seed": 5}
+    both(lambda a, b: wt.matmul(a, b, **how), drawn(2, 7, 33), drawn(33, 5, seed=1))
+    both(lambda a, b, c: wt.matmul(a, b, c=c, **how), drawn(7, 9), drawn(9, 5), drawn(7, 5, seed=3))
+    both(lambda a, b: wt.bmm(a, b, **how), drawn(3, 2, 9), drawn(3, 9, 4, seed=2))
+    both(lambda x, w, b: wt.linear(x, w, b, **how), drawn(6, 8), drawn(3, 8, seed=4), drawn(3))
+
+
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "hopper.f16.f32"])
+def test_convolutions_and_their_gradients_are_the_cpus(unit):
+    how = {"unit": unit, "stride": 2, "padding": 1}
+    both(lambda x, w, b: wt.conv2d(x, w, b, **how), drawn(2, 3, 8, 7), drawn(4, 3, 3, 3), drawn(4))
+    both(lambda x, w: wt.conv2d(x, w, groups=2, **how), drawn(1, 4, 6, 6), drawn(6, 2, 3, 2))
+    both(lambda x, w: wt.conv1d(x, w, **how), drawn(2, 3, 16), drawn(4, 3, 5))
+    both(lambda x, w: wt.conv3d(x, w, **how), drawn(1, 2, 5, 5, 5), drawn(3, 2, 3, 3, 3))
+
+
+def test_models_train_as_on_the_cpu():
+    def trained(device):
+        torch.manual_seed(2)
+        net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 10))
+        rules = {"unit": "mac(e5m10)", "input": "e5m10", "output": "e5m10", "backward": "e5m2"}
+        net = wt.convert(net, rules).to(device)
+        step = wt.quantize_optimizer(torch.optim.SGD(net.parameters(), 0.1), weight="e5m10")
+        x, wanted = drawn(8, 1, 8, 8).to(device), torch.arange(8, device=device)
+        for _ in range(3):
+            step.zero_grad()
+            # Its sums are torch's own, and of another order on a GPU.
+            (net(x) * nn.functional.one_hot(wanted, 10)).backward(torch.full((8, 10), 0.25))
+            step.step()
+        return list(net.parameters())
+
+    here = trained("cpu")
+    with on_gpu():
+        got = trained("cpu" if PRETENDED else "cuda")
+    for x, y in zip(got, here, strict=True):
+        same(x, y)
+
+
+def test_what_is_not_had_there_is_refused_with_a_way_out():
+    x = there(drawn(2, 64))
+    one = torch.tensor(1.0)
+    with on_gpu():
+        with pytest.raises(ValueError, match=r"share scales.* of tensors on a GPU is not had: .*\.cpu"):
+            wt.quantize(x, "mxfp8_e4m3")
+        with pytest.raises(ValueError, match="share scales"):
+            wt.matmul(x, x.mT, unit="blackwell.mxfp8")
+        with pytest.raises(ValueError, match=r"packing of codes of tensors on a GPU"):
+            wt.encode(x, "e4m3fn")
+        with pytest.raises(ValueError, match="scaled_mm of tensors on a GPU"):
+            fp8 = x.to(torch.float8_e4m3fn)
+            wt.scaled_mm(fp8, fp8.t(), one, one)
+
+
+def test_nan_that_a_format_has_not_is_refused():
+    x = there(torch.tensor([1.0, torch.nan]))
+    with on_gpu(), pytest.raises(ValueError, match="x has NaN among its numbers, and fixed8.4"):
+        wt.quantize(x, "fixed8.4")
+
+
+@pytest.mark.skipif(PRETENDED, reason="asks for two devices of torch's")
+def test_tensors_of_two_devices_are_refused():
+    with pytest.raises(ValueError, match=r"tensors lie on cuda:0 and cpu; one device is wanted"):
+        wt.matmul(drawn(2, 2).cuda(), drawn(2, 2), unit="mac(e5m10)")
+
+
+@pytest.mark.skipif(PRETENDED, reason="asks for torch's own autocast and compiler of CUDA")
+def test_autocast_and_compiled_code():
+    a, b = drawn(4, 8).cuda(), drawn(8, 3).cuda()
+    wanted = wt.matmul(a, b, unit="mac(e5m10)")
+    with torch.autocast("cuda"):
+        same(wt.matmul(a, b, unit="mac(e5m10)"), wanted)
+    same(torch.compile(lambda a, b: wt.matmul(a, b, unit="mac(e5m10)"))(a, b), wanted)
+
+
+def test_a_stream_of_the_users_own():
+    if PRETENDED:
+        return
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), on_gpu() as streams:
+        wt.quantize(drawn(5).cuda(), "e4m3fn")
+    assert streams == {stream.cuda_stream}
+
+
+def test_static_scales():
+    from widthwise.torch._static import scaled
+
+    scale, zero = torch.tensor(0.37), torch.tensor(0)
+    both(lambda x: scaled(x, "e4m3fn", there(scale), zero), drawn(40) * 9)
+    np.testing.assert_equal(core.engine_names().count("cuda"), 1)
