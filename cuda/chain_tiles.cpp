@@ -11,9 +11,9 @@
 namespace widthwise::cuda {
 namespace {
 
-chain::Answer plan_of(const ProductTask& task) {
+steps::Answer plan_of(const ProductTask& task) {
   if (task.k == 0 || task.k > INT_MAX / 2) return {0, "of a length that tiles have not"};
-  chain::Answer answer = chain::plan(task.unit);
+  steps::Answer answer = steps::plan(task.unit);
   if (answer.exponents > 32) return {0, "exponents that 32 bits do not hold"};
   return answer;
 }
@@ -83,12 +83,12 @@ class ChainTiles final : public Way {
 }  // namespace
 
 std::string why_no_chain_tiles(const ProductTask& task) {
-  const chain::Answer answer = plan_of(task);
+  const steps::Answer answer = plan_of(task);
   return answer.digits == 0 ? answer.reason : "";
 }
 
 std::unique_ptr<const Way> chain_tiles(const ProductTask& task, Device& device) {
-  const chain::Answer answer = plan_of(task);
+  const steps::Answer answer = plan_of(task);
   if (answer.digits == 0) return nullptr;
   if (answer.digits == 32) return std::make_unique<ChainTiles<std::uint32_t>>(task, device);
   return std::make_unique<ChainTiles<std::uint64_t>>(task, device);

@@ -14,7 +14,7 @@ struct Taken {
   std::string_view why, names;
 };
 
-constexpr Taken taken[] = {
+constexpr Taken taken_names[] = {
     {"it is a port's",
      " a b c y flags rm running scale_a scale_b clk rst in_valid in_ready "
      "out_valid out_ready in_first in_last seed index step random "
@@ -65,7 +65,7 @@ std::string owner(std::string_view name) {
   const std::string word = lower(name);
   if (word == "ww" || word.starts_with("ww_")) return "modules here begin with ww_";
   if (word.starts_with("widthwise")) return "the golden model's files begin with widthwise";
-  for (const Taken& group : taken)
+  for (const Taken& group : taken_names)
     if (group.names.find(fmt::format(" {} ", word)) != group.names.npos)
       return std::string(group.why);
   return "";

@@ -12,9 +12,9 @@ namespace {
 constexpr Exponent least_normal = -126;  // of binary32, below which flush=block has zeros
 
 // Writes the body of a block's quantiser.
-class Body {
+class QuantiserBody {
  public:
-  Body(const BlockQuantisation& q, const RtlOptions& options, Netlist& out)
+  QuantiserBody(const BlockQuantisation& q, const RtlOptions& options, Netlist& out)
       : q_(q),
         options_(options),
         out_(out),
@@ -127,7 +127,7 @@ TopModule top_module(const BlockQuantisation& q, const RtlOptions& options, std:
       fmt::format("A block of {} numbers of {} to {}, rounding {}.", q.numbers(), to_string(q.from),
                   to_string(q.to), options.rounding_port ? "by port rm" : to_string(q.rounding)),
       fmt::format("{} flags: NV DZ OF UF NX, of any element.", clocking(top))};
-  top.body = [&](Netlist& out) { Body(q, options, out).write(); };
+  top.body = [&](Netlist& out) { QuantiserBody(q, options, out).write(); };
   return top;
 }
 

@@ -37,9 +37,9 @@ void check(const SingleOperation& s, const RtlOptions& options) {
 }
 
 // Writes an operation's body.
-class Body {
+class OperationBody {
  public:
-  Body(const SingleOperation& s, const RtlOptions& options, Netlist& out)
+  OperationBody(const SingleOperation& s, const RtlOptions& options, Netlist& out)
       : s_(s), options_(options), out_(out), stages_(out), carried_(s, out) {}
 
   void write() {
@@ -134,7 +134,7 @@ TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::s
                   to_string(s.to), options.rounding_port ? "by port rm" : to_string(s.rounding),
                   to_string(s.tininess), to_string(s.nan)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
-  top.body = [&](Netlist& out) { Body(s, options, out).write(); };
+  top.body = [&](Netlist& out) { OperationBody(s, options, out).write(); };
   draw_words(top, random_ports(s, options), options, rtl_ports(s, without_generator(options)));
   return top;
 }

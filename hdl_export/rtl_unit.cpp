@@ -17,9 +17,9 @@ int c_width(const Unit& u, const UnitShape& shape) {
 }
 
 // Writes a unit's body.
-class Body {
+class UnitBody {
  public:
-  Body(const Unit& unit, const UnitShape& shape, const RtlOptions& options, Netlist& out)
+  UnitBody(const Unit& unit, const UnitShape& shape, const RtlOptions& options, Netlist& out)
       : u_(unit),
         shape_(shape),
         options_(options),
@@ -287,7 +287,7 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
       .comment = {"SPEC: " + to_string(Design(unit)),
                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
       .ports = rtl_ports(unit, options),
-      .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
+      .body = [&unit, shape, options](Netlist& out) { UnitBody(unit, shape, options, out).write(); },
       .pipeline = options.pipeline,
       .running = shape.running};
   draw_words(top, random_ports(unit, options), options,

@@ -17,7 +17,7 @@ struct alignas(16) ChainOperand {
   std::uint32_t marks;
 
   constexpr Number<Word<T>> number() const {
-    return chain::number<Word<T>>(Word<T>(sig), Short(exp), marks);
+    return steps::number<Word<T>>(Word<T>(sig), Short(exp), marks);
   }
 };
 
@@ -34,8 +34,8 @@ struct UnpackChainOperands {
     for (std::size_t i = thread; i < count; i += threads) {
       const T code = load_code<T>(codes + i * bytes, bytes);
       const Factor<T> x = condition(operand, factor(layout, code));
-      const chain::Digits<T> digits = chain::normalised(x, exponent_of_zero<Word<T>>);
-      unpacked[i] = {digits.sig, static_cast<std::int32_t>(digits.exp), chain::marks_of(x)};
+      const steps::Digits<T> digits = steps::normalised(x, exponent_of_zero<Word<T>>);
+      unpacked[i] = {digits.sig, static_cast<std::int32_t>(digits.exp), steps::marks_of(x)};
     }
   }
 };
@@ -72,10 +72,10 @@ struct ChainSum {
   }
 
   static constexpr ChainOperand<T> packed(const Number<Word<T>>& x) {
-    const auto mark = [](bool c, chain::Mark m) { return c ? std::uint32_t{m} : 0; };
+    const auto mark = [](bool c, steps::Mark m) { return c ? std::uint32_t{m} : 0; };
     return {x.sig.x, x.exp.x,
-            mark(x.negative, chain::negative) | mark(x.zero, chain::zero) |
-                mark(x.infinite, chain::infinite) | mark(x.nan, chain::nan)};
+            mark(x.negative, steps::negative) | mark(x.zero, steps::zero) |
+                mark(x.infinite, steps::infinite) | mark(x.nan, steps::nan)};
   }
 };
 

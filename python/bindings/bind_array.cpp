@@ -8,11 +8,7 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice = 4096, quick_slice = 65536;  // elements
-
-using Operands = std::vector<std::pair<Format, py::array>>;
-
-std::vector<CodeArray> code_arrays(const Operands& operands) {
+std::vector<CodeArray> code_arrays(const CodedOperands& operands) {
   std::vector<CodeArray> arrays;
   for (const auto& [f, codes] : operands) arrays.push_back(code_array(f, codes));
   return arrays;
@@ -29,7 +25,7 @@ std::uint8_t* from(std::uint8_t* flags, std::size_t first) {
 
 IntegerType integer_type(int width, bool is_signed) { return {width, is_signed}; }
 
-void compute(const std::string& op, const Format& to, const Env& env, const Operands& operands,
+void compute(const std::string& op, const Format& to, const Env& env, const CodedOperands& operands,
              py::array result, py::object flags, const py::object& random) {
   const auto arrays = code_arrays(operands);
   const std::size_t count = code_count(to, result),
@@ -40,11 +36,12 @@ void compute(const std::string& op, const Format& to, const Env& env, const Oper
   std::vector<Format> formats;
   for (const CodeArray& a : arrays) formats.push_back(a.format);
   const Elementwise operation(parse_operation(op), to, env, formats, raised != nullptr, count);
-  in_slices(count, operation.quick() ? quick_slice : slice, [&](std::size_t first, std::size_t n) {
-    std::vector<const void*> part;
-    for (const CodeArray& a : arrays) part.push_back(from(a, first).data);
-    operation.run(part, n, at + first * bytes, from(raised, first), source.from(first));
-  });
+  in_slices(count, operation.quick() ? quick_slice : element_slice,
+            [&](std::size_t first, std::size_t n) {
+              std::vector<const void*> part;
+              for (const CodeArray& a : arrays) part.push_back(from(a, first).data);
+              operation.run(part, n, at + first * bytes, from(raised, first), source.from(first));
+            });
 }
 
 using Powers = py::array_t<std::int64_t, py::array::c_style>;
@@ -56,7 +53,7 @@ void scale(const Format& to, const Env& env, const Format& f, const py::array& a
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
   const RandomSource source = random_source(random, count);
-  in_slices(count, slice, [&](std::size_t first, std::size_t part) {
+  in_slices(count, element_slice, [&](std::size_t first, std::size_t part) {
     scaleb(to, env, from(codes, first), n.data() + first, part, at + first * bytes,
            from(raised, first), source.from(first));
   });
@@ -70,14 +67,14 @@ void compare_codes(const std::string& how, const Format& fa, const py::array& a,
   const std::size_t count = code_count(fa, a);
   auto* at = reinterpret_cast<std::uint8_t*>(result.mutable_data());
   std::uint8_t* raised = flags_place(flags, count);
-  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+  in_slices(count, element_slice, [&](std::size_t first, std::size_t n) {
     compare(what, from(x, first), from(y, first), n, at + first, from(raised, first));
   });
 }
 
-using Integers = py::array_t<std::uint64_t, py::array::c_style>;
+using Words = py::array_t<std::uint64_t, py::array::c_style>;
 void integers_of(int width, bool is_signed, const std::string& invalid, const Env& env,
-                 const Format& f, const py::array& a, Integers result, py::object flags,
+                 const Format& f, const py::array& a, Words result, py::object flags,
                  const py::object& random) {
   const IntegerType type{width, is_signed, parse_invalid_integer(invalid)};
   const CodeArray codes = code_array(f, a);
@@ -85,21 +82,20 @@ void integers_of(int width, bool is_signed, const std::string& invalid, const En
   std::uint64_t* at = result.mutable_data();
   std::uint8_t* raised = flags_place(flags, count);
   const RandomSource source = random_source(random, count);
-  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+  in_slices(count, element_slice, [&](std::size_t first, std::size_t n) {
     to_integers(type, env, from(codes, first), n, at + first, from(raised, first),
                 source.from(first));
   });
 }
 
-void codes_of_integers(int width, bool is_signed, const Format& to, const Env& env,
-                       const Integers& a, py::array result, py::object flags,
-                       const py::object& random) {
+void codes_of_integers(int width, bool is_signed, const Format& to, const Env& env, const Words& a,
+                       py::array result, py::object flags, const py::object& random) {
   const auto count = static_cast<std::size_t>(a.size()),
              bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
   const RandomSource source = random_source(random, count);
-  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+  in_slices(count, element_slice, [&](std::size_t first, std::size_t n) {
     from_integers(integer_type(width, is_signed), to, env, a.data() + first, n, at + first * bytes,
                   from(raised, first), source.from(first));
   });
@@ -109,7 +105,7 @@ py::array_t<std::uint8_t> classes(const Format& f, const py::array& a) {
   const CodeArray codes = code_array(f, a);
   py::array_t<std::uint8_t> result(static_cast<py::ssize_t>(code_count(f, a)));
   std::uint8_t* at = result.mutable_data();
-  in_slices(code_count(f, a), slice,
+  in_slices(code_count(f, a), element_slice,
             [&](std::size_t first, std::size_t n) { classify(from(codes, first), n, at + first); });
   return result;
 }
@@ -134,8 +130,8 @@ py::ssize_t first_stray(const Format& f, const py::array& a) {
   return -1;
 }
 
-py::list trace(const std::string& op, const Format& to, const Env& env, const Operands& operands,
-               const py::object& random) {
+py::list trace(const std::string& op, const Format& to, const Env& env,
+               const CodedOperands& operands, const py::object& random) {
   return trace_rows(trace_operation(parse_operation(op), to, env, code_arrays(operands),
                                     random_source(random, 1)));
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Grid = std::array<std::size_t, 5>;  // outer, rows, columns, block's rows, block's columns
 
-constexpr std::size_t slice = 64;  // panels
+constexpr std::size_t panel_slice = 64;  // panels
 
 BlockGrid grid_of(const Grid& g) { return {g[0], g[1], g[2], g[3], g[4]}; }
 
@@ -31,15 +31,15 @@ bool of_floats(const py::array& x) {
 }
 
 // (clamped elements, blocks whose scale is NaN, the first number refused or None)
-py::tuple quantise(const BlockFormat& f, const Grid& g, const py::array& x, py::array elements,
-                   py::array scales, const BlockHow& how) {
+py::tuple quantise_blocks(const BlockFormat& f, const Grid& g, const py::array& x,
+                          py::array elements, py::array scales, const BlockHow& how) {
   const BlockGrid grid = grid_of(g);
   const auto quantiser = of_floats(x) ? BlockQuantiser::of<float>(f, grid, how)
                                       : BlockQuantiser::of<double>(f, grid, how);
   std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
   std::byte* scale = place(f.scale, scales, grid.scales());
   BlockTally tally;
-  in_slices(quantiser.panels(), slice, [&](std::size_t first, std::size_t n) {
+  in_slices(quantiser.panels(), panel_slice, [&](std::size_t first, std::size_t n) {
     for (std::size_t i = first; i < first + n && !tally.refused; ++i)
       quantiser.run(i, x.data(), to, scale, tally);
   });
@@ -53,7 +53,7 @@ void read_out(const BlockFormat& f, const Grid& g, const py::array& elements,
                                    : BlockReader::of<double>(f, grid, tensor_scale);
   const CodeArray codes = code_array(f.element, elements), scale = code_array(f.scale, scales);
   void* to = x.mutable_data();
-  in_slices(reader.panels(), slice, [&](std::size_t first, std::size_t n) {
+  in_slices(reader.panels(), panel_slice, [&](std::size_t first, std::size_t n) {
     for (std::size_t i = first; i < first + n; ++i) reader.run(i, codes.data, scale.data, to);
   });
 }
@@ -110,7 +110,7 @@ void bind_blocks(py::module_& m) {
       .def(py::init(&how_of), py::arg("rounding"), py::arg("seed"), py::arg("tensor_scale"),
            py::arg("single"));
   m.def("is_block_format", [](const std::string& text) { return is_block_format(text); });
-  m.def("quantise_blocks", &quantise);
+  m.def("quantise_blocks", &quantise_blocks);
   m.def("read_blocks", &read_out);
   m.def("largest_magnitude", &largest);
   m.def("pack_codes", &pack_rows);

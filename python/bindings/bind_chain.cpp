@@ -7,9 +7,8 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice = 2048, quick_slice = 65536;  // elements
+constexpr std::size_t chain_slice = 2048;  // elements
 
-using Operands = std::vector<std::pair<Format, py::array>>;
 // Operation, format, environment, which values it takes, seed.
 using Step = std::tuple<std::string, Format, Env, std::vector<std::size_t>, std::uint64_t>;
 
@@ -20,7 +19,7 @@ std::vector<ChainStep> chain_steps(const std::vector<Step>& steps) {
   return list;
 }
 
-void evaluate(const Operands& operands, const std::vector<Step>& steps, py::array result,
+void evaluate(const CodedOperands& operands, const std::vector<Step>& steps, py::array result,
               py::object flags) {
   std::vector<Format> formats;
   std::vector<CodeArray> arrays;
@@ -34,13 +33,14 @@ void evaluate(const Operands& operands, const std::vector<Step>& steps, py::arra
   };
   std::byte* at = place(chain.result_format(), result, count);
   std::uint8_t* raised = flags_place(flags, count);
-  in_slices(count, chain.quick() ? quick_slice : slice, [&](std::size_t first, std::size_t n) {
-    std::vector<const void*> part;
-    for (const CodeArray& a : arrays)
-      part.push_back(static_cast<const std::byte*>(a.data) + first * bytes(a.format));
-    chain.run(part, n, at + first * bytes(chain.result_format()), raised ? raised + first : nullptr,
-              first);
-  });
+  in_slices(count, chain.quick() ? quick_slice : chain_slice,
+            [&](std::size_t first, std::size_t n) {
+              std::vector<const void*> part;
+              for (const CodeArray& a : arrays)
+                part.push_back(static_cast<const std::byte*>(a.data) + first * bytes(a.format));
+              chain.run(part, n, at + first * bytes(chain.result_format()),
+                        raised ? raised + first : nullptr, first);
+            });
 }
 
 }  // namespace

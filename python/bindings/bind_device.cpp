@@ -15,6 +15,9 @@ using cuda::Queue;
 
 namespace {
 
+// Named as their twins of the CPU are.
+namespace there {
+
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 // Of any type, whose results are written there.
@@ -204,9 +207,7 @@ std::vector<std::array<double, 7>> swept(const cuda::Sweep& sweep, const std::ve
   return all;
 }
 
-}  // namespace
-
-void bind_device(py::module_& m) {
+void bind(py::module_& m) {
   py::class_<cuda::DeviceMemory>(m, "DeviceMemory")
       .def(py::init<int, std::size_t>())
       .def_property_readonly("address", &cuda::DeviceMemory::address);
@@ -237,6 +238,11 @@ void bind_device(py::module_& m) {
       .def(py::init<int, const Unit&, std::size_t, const py::object&, bool>())
       .def("run", &Products::run);
 }
+
+}  // namespace there
+}  // namespace
+
+void bind_device(py::module_& m) { there::bind(m); }
 #else
 void bind_device(py::module_&) {}
 #endif

@@ -9,7 +9,6 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice = 4096, quick_slice = 65536;  // elements
 constexpr std::size_t short_work = 4096;  // elements for which Python's lock is not given back
 
 const void* from(std::uintptr_t data, std::size_t first, std::size_t bytes) {
@@ -23,14 +22,14 @@ void* to(std::uintptr_t data, std::size_t first, std::size_t bytes) {
 template <class Work>
 void in_pieces(std::size_t count, bool quick, const Work& work) {
   if (quick && count <= short_work) return work(0, count);
-  in_slices(count, quick ? quick_slice : slice, work);
+  in_slices(count, quick ? quick_slice : element_slice, work);
 }
 
 // Floats that another library holds, at addresses that it gives.
-class Rounded {
+class RoundingLoop {
  public:
-  Rounded(const Format& own, const Format& format, const Env& env, std::uint64_t low,
-          std::uint64_t high)
+  RoundingLoop(const Format& own, const Format& format, const Env& env, std::uint64_t low,
+               std::uint64_t high)
       : own_(own),
         format_(format),
         env_(env),
@@ -73,8 +72,8 @@ class Rounded {
 }  // namespace
 
 void bind_rounded_values(py::module_& m) {
-  py::class_<Rounded>(m, "RoundedValues")
+  py::class_<RoundingLoop>(m, "RoundedValues")
       .def(py::init<const Format&, const Format&, const Env&, std::uint64_t, std::uint64_t>())
-      .def("round", &Rounded::round)
-      .def("pass_inside", &Rounded::pass_inside);
+      .def("round", &RoundingLoop::round)
+      .def("pass_inside", &RoundingLoop::pass_inside);
 }

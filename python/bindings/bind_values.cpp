@@ -6,7 +6,7 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice = 256;  // literals and decimal texts take microseconds each
+constexpr std::size_t text_slice = 256;  // literals and decimal texts take microseconds each
 
 // f(code) for every code of an array, as a list.
 template <class F>
@@ -17,7 +17,7 @@ py::list for_codes(const Format& f, const py::array& codes, const F& make) {
   py::list list(count);
   for (std::size_t i = 0; i < count; ++i) {
     list[i] = make(at + i * bytes);
-    if (i % slice == 0) obey_signals();
+    if (i % text_slice == 0) obey_signals();
   }
   return list;
 }
@@ -53,7 +53,7 @@ void round_literals(const Format& to, const Env& env, const std::vector<std::str
   std::uint8_t* raised = flags_place(flags, texts.size());
   const RandomSource source = random_source(random, texts.size());
   const auto bytes = static_cast<std::size_t>(item_bytes(to.width()));
-  in_slices(texts.size(), texts.size() == 1 ? 1 : slice, [&](std::size_t first, std::size_t count) {
+  in_slices(texts.size(), texts.size() == 1 ? 1 : text_slice, [&](std::size_t first, std::size_t count) {
     from_literals(to, env, std::span(texts).subspan(first, count), at + first * bytes,
                   raised ? raised + first : nullptr, source.from(first));
   });

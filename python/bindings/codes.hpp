@@ -12,6 +12,8 @@
 // limbs.
 namespace widthwise {
 
+using CodedOperands = std::vector<std::pair<Format, py::array>>;
+
 inline int limbs(const Format& f) { return f.width() <= 64 ? 1 : (f.width() + 63) / 64; }
 
 // Codes of an array that lies in one piece.

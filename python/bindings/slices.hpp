@@ -13,6 +13,8 @@
 // Long work without Python's lock, which an interrupt stops.
 namespace widthwise {
 
+// Elements that an operation takes at a time, and one that has a quick way.
+inline constexpr std::size_t element_slice = 4096, quick_slice = 65536;
 inline constexpr auto signal_interval = std::chrono::milliseconds(50);
 
 inline void obey_signals() {

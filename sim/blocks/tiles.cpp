@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "sim/engine/plain.hpp"
 #include "slots.hpp"
 
 namespace widthwise::blocks {
@@ -59,7 +60,7 @@ bool exact_tile(const Rules& r) {
 bool float_tree(const Rules& r, const Unit& u) {
   const auto in_floats = [](const Format& f) { return f.precision() <= float_digits; };
   if (!are_floats(u.c.fmt)) return false;
-  const bool subnormal_terms = u.a.fmt.least_digit() + u.b.fmt.least_digit() < binary32.emin() &&
+  const bool subnormal_terms = product_last(u) < binary32.emin() &&
                                (has_subnormals_in_floats(u.a) || has_subnormals_in_floats(u.b));
   const auto flushes = [](const std::optional<Slot>& s) { return s && s->flush != Flush::keep; };
   if (subnormal_terms && (flushes(r.product) || flushes(r.group.node))) return false;
@@ -140,8 +141,7 @@ bool has_plain_products(const Rules& r, const Unit& u) {
 bool is_any_mode_compensation(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
   if (!has_plain_products(r, u) || !is_plain_cut(r.out, out) || r.out.fine) return false;
-  const std::int64_t of_product = r.product ? u.product.round->fmt.least_digit()
-                                            : u.a.fmt.least_digit() + u.b.fmt.least_digit();
+  const std::int64_t of_product = r.product ? u.product.round->fmt.least_digit() : product_last(u);
   const std::int64_t watched = r.watch ? r.watch->least_digit : any_digit;
   return std::max(std::min(of_product, u.c.fmt.least_digit()), watched) >= out.least_digit();
 }
@@ -187,9 +187,9 @@ bool short_tree(const Rules& r, const Unit& u) {
   if (r.product ? !short_product && !is_own_float(*r.product) : product_digits(u) > float_digits)
     return false;
   const Format &node = u.group_sum.node_round->fmt, &out = u.out.fmt;
-  const bool joins_node = r.product ? takes(node, u.product.round->fmt)
-                                    : takes(node, static_cast<int>(product_digits(u)),
-                                            u.a.fmt.least_digit() + u.b.fmt.least_digit());
+  const bool joins_node = r.product
+                              ? takes(node, u.product.round->fmt)
+                              : takes(node, static_cast<int>(product_digits(u)), product_last(u));
   const bool short_node = is_short(*r.group.node, node) && joins_node;
   const bool short_out = is_short_register(r, u) && takes(out, node);
   return (short_node || is_own_float(*r.group.node)) && (short_out || is_own_float(r.out));

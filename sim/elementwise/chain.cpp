@@ -9,8 +9,8 @@ namespace widthwise {
 namespace {
 
 // Elements that go through all steps together: codes of 16 bits stay in the second cache, and what
-// is done once for each step and chunk does not count.
-constexpr std::size_t chunk = 16384;
+// is done once for each step and piece does not count.
+constexpr std::size_t chain_piece = 16384;
 
 std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
 
@@ -43,11 +43,11 @@ void ElementwiseChain::run(std::span<const void* const> operands, std::size_t co
   const std::size_t given = operands.size();
   std::vector<std::vector<std::byte>> between(steps_.size() - 1);
   for (std::size_t s = 0; s < between.size(); ++s)
-    between[s].resize(chunk * bytes_of(steps_[s].to));
+    between[s].resize(chain_piece * bytes_of(steps_[s].to));
   std::vector<const void*> value(formats_.size());
-  std::vector<std::uint8_t> raised(flags ? chunk : 0);
-  for (std::size_t first = 0; first < count; first += chunk) {
-    const std::size_t n = std::min(chunk, count - first);
+  std::vector<std::uint8_t> raised(flags ? chain_piece : 0);
+  for (std::size_t first = 0; first < count; first += chain_piece) {
+    const std::size_t n = std::min(chain_piece, count - first);
     for (std::size_t i = 0; i < given; ++i)
       value[i] = static_cast<const std::byte*>(operands[i]) + first * bytes_of(formats_[i]);
     if (flags) std::fill_n(flags + first, n, std::uint8_t{0});

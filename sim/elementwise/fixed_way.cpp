@@ -29,12 +29,12 @@ FixedSteps::FixedSteps(const Format& f, const Rounding& r)
 
 namespace {
 
-constexpr int most_width = 32;
+constexpr int widest_fixed = 32;
 constexpr std::int64_t most_fraction = 900;
 constexpr int most_random = 52;
 constexpr int most_bits_of_floats = 22;  // of a code, and random ones
 constexpr std::int64_t most_fraction_of_floats = 100;
-constexpr std::size_t piece = 1024;  // numbers between the two steps
+constexpr std::size_t fixed_piece = 1024;  // numbers between the two steps
 
 // Numbers of type T by steps on numbers of type V.
 template <class T, class V>
@@ -47,10 +47,10 @@ class Fixed final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
-    V integers[piece];  // codes may overwrite their numbers
-    std::uint64_t room[piece];
-    for (std::size_t first = 0; first < x.count; first += piece) {
-      const std::size_t n = std::min(piece, x.count - first);
+    V integers[fixed_piece];  // codes may overwrite their numbers
+    std::uint64_t room[fixed_piece];
+    for (std::size_t first = 0; first < x.count; first += fixed_piece) {
+      const std::size_t n = std::min(fixed_piece, x.count - first);
       const std::uint64_t* bits = elements::random_bits(steps_.rounding, x.random, first, n, room);
       elements::to_integers(steps_, numbers + first, bits, n, integers);
       deliver(integers, n, x.result, first);
@@ -80,7 +80,7 @@ bool fits_floats(const Format& f, const Rounding& r) {
 
 ElementwiseWay fixed_way(const ElementTask& task) {
   if (task.op != Operation::convert || task.flags || !elements::saturates(task.to) ||
-      task.to.width() > most_width)
+      task.to.width() > widest_fixed)
     return nullptr;
   if (task.env.rounding.random_bits > most_random) return nullptr;
   const std::int64_t last = task.to.least_digit();

@@ -12,7 +12,7 @@ namespace widthwise::elements {
 namespace {
 
 // Elements that are worked on at a time: three operands of doubles stay in the first cache.
-constexpr std::size_t chunk = 1024;
+constexpr std::size_t lane_piece = 1024;
 
 const std::byte* at(const void* data, std::size_t i, int bytes) {
   return static_cast<const std::byte*>(data) + i * static_cast<std::size_t>(bytes);
@@ -21,7 +21,7 @@ std::byte* at(void* data, std::size_t i, int bytes) {
   return static_cast<std::byte*>(data) + i * static_cast<std::size_t>(bytes);
 }
 
-// Codes to numbers, an operation of the machine's, and back, chunk by chunk.
+// Codes to numbers, an operation of the machine's, and back, piece by piece.
 template <class T>
 class Lanes final : public Elementwise::Way {
  public:
@@ -50,7 +50,7 @@ class Lanes final : public Elementwise::Way {
     const std::size_t whole = x.count / padding * padding;
     const bool in_place =
         !operate_ && !decode_[0] && !random_;  // one loop over all reads ahead undisturbed
-    const std::size_t most = in_place ? whole : chunk;
+    const std::size_t most = in_place ? whole : lane_piece;
     for (std::size_t i = 0; i < whole; i += most) run_chunk(x, i, std::min(most, whole - i));
     if (whole < x.count) run_rest(x, whole);
   }
@@ -63,7 +63,7 @@ class Lanes final : public Elementwise::Way {
     return decode_kernel<T>(decoding_.back(), flags);
   }
   void run_chunk(const ElementArrays& x, std::size_t first, std::size_t n) const {
-    alignas(64) T held[3][chunk];
+    alignas(64) T held[3][lane_piece];
     const T* numbers[3] = {held[0], held[1], held[2]};
     for (int j = 0; j < operands_; ++j) {
       const auto slot = static_cast<std::size_t>(j);
@@ -84,7 +84,7 @@ class Lanes final : public Elementwise::Way {
 
   void encode_randomly(const T* numbers, std::size_t n, std::byte* codes,
                        const RandomSource& source, std::size_t first) const {
-    std::uint64_t room[chunk];
+    std::uint64_t room[lane_piece];
     const std::uint64_t* bits = random_bits(rounding_, source, first, n, room);
     random_(encoding_, encoding_.places(rounding_), numbers, bits, n, codes);
   }

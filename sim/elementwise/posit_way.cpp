@@ -11,9 +11,9 @@ namespace {
 
 using elements::to_posits;
 
-constexpr int most_width = 32;
+constexpr int widest_posit = 32;
 
-constexpr std::size_t piece = 1024;  // elements whose random bits lie in the first cache
+constexpr std::size_t posit_piece = 1024;  // elements whose random bits lie in the first cache
 
 class Posits final : public Elementwise::Way {
  public:
@@ -37,9 +37,9 @@ class Posits final : public Elementwise::Way {
     const auto* numbers = static_cast<const float*>(x.operands[0]);
     auto* codes = static_cast<Code*>(x.result);
     if (!shape_.rounding.stochastic()) return to_posits(shape_, numbers, nullptr, x.count, codes);
-    std::uint64_t room[piece];
-    for (std::size_t first = 0; first < x.count; first += piece) {
-      const std::size_t n = std::min(piece, x.count - first);
+    std::uint64_t room[posit_piece];
+    for (std::size_t first = 0; first < x.count; first += posit_piece) {
+      const std::size_t n = std::min(posit_piece, x.count - first);
       const std::uint64_t* bits = elements::random_bits(shape_.rounding, x.random, first, n, room);
       to_posits(shape_, numbers + first, bits, n, codes + first);
     }
@@ -59,7 +59,7 @@ bool rounds(const Format& f, const Rounding& rounding) {
 
 ElementwiseWay posit_way(const ElementTask& task) {
   if (task.op != Operation::convert || task.flags || !task.to.is_posit() ||
-      task.to.width() > most_width || task.operands[0] != binary32 ||
+      task.to.width() > widest_posit || task.operands[0] != binary32 ||
       !rounds(task.to, task.env.rounding))
     return nullptr;
   return std::make_unique<Posits>(task.to, task.env.rounding);

@@ -9,7 +9,7 @@ namespace widthwise {
 namespace {
 
 constexpr int most_bits = 16;  // of all operands together
-constexpr std::size_t chunk = 1024;
+constexpr std::size_t table_piece = 1024;
 
 template <class Item>
 void put(const void* codes, std::size_t n, unsigned mask, int shift, std::uint16_t* places) {
@@ -53,7 +53,8 @@ class EveryResult final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     if (of_byte_pairs() && !x.flags) return run_byte_pairs(x);
-    for (std::size_t i = 0; i < x.count; i += chunk) run_chunk(x, i, std::min(chunk, x.count - i));
+    for (std::size_t i = 0; i < x.count; i += table_piece)
+      run_piece(x, i, std::min(table_piece, x.count - i));
   }
 
  private:
@@ -78,8 +79,8 @@ class EveryResult final : public Elementwise::Way {
     elements::look_up(pairs, codes_.data(), x.count, static_cast<std::uint8_t*>(x.result));
   }
 
-  void run_chunk(const ElementArrays& x, std::size_t first, std::size_t n) const {
-    std::uint16_t places[chunk] = {};
+  void run_piece(const ElementArrays& x, std::size_t first, std::size_t n) const {
+    std::uint16_t places[table_piece] = {};
     int shift = 0;
     for (std::size_t j = 0; j < formats_.size(); ++j) {
       const int width = formats_[j].width(), bytes = item_bytes(width);

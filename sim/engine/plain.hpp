@@ -9,4 +9,9 @@ constexpr bool is_plain(const Operand& x) { return x == Operand{.fmt = x.fmt}; }
 // A rounding to its format and no more.
 constexpr bool is_plain(const Round& r) { return r == Round{.fmt = r.fmt, .rm = r.rm}; }
 
+// The exponent of the last digit that a product may have.
+constexpr std::int64_t product_last(const Unit& u) {
+  return u.a.fmt.least_digit() + u.b.fmt.least_digit();
+}
+
 }  // namespace widthwise

@@ -75,7 +75,7 @@ std::vector<Engine> own_engines() {
 // The two ways of `integers`, which were engines and are wishes still, until the next release.
 const std::vector<Engine>& old_engines() {
   static const std::vector<Engine> all{
-      {"chain", true, false, &chain::opinion, &chain::make, {}},
+      {"chain", true, false, &steps::opinion, &steps::make, {}},
       {"rows", true, false, &rows::opinion, &rows::make, {}, any_format}};
   return all;
 }

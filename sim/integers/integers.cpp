@@ -8,17 +8,17 @@
 namespace widthwise::integers {
 
 Opinion opinion(const ProductTask& task) {
-  const Opinion steps = chain::opinion(task), rows = rows::opinion(task);
-  if (!steps.takes && !rows.takes) return {"integers", false, rows.reason, 0};
-  const bool stepwise = steps.rate > rows.rate;
-  const Opinion& best = stepwise ? steps : rows;
+  const Opinion by_step = steps::opinion(task), by_row = rows::opinion(task);
+  if (!by_step.takes && !by_row.takes) return {"integers", false, by_row.reason, 0};
+  const bool stepwise = by_step.rate > by_row.rate;
+  const Opinion& best = stepwise ? by_step : by_row;
   return {"integers", true,
           fmt::format("{}: {}", stepwise ? "step by step" : "whole blocks", best.reason),
           best.rate};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
-  return chain::opinion(task).rate > rows::opinion(task).rate ? chain::make(task)
+  return steps::opinion(task).rate > rows::opinion(task).rate ? steps::make(task)
                                                               : rows::make(task);
 }
 

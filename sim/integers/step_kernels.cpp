@@ -13,7 +13,7 @@
 #include "sim/engine/dice-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace widthwise::chain::HWY_NAMESPACE {
+namespace widthwise::steps::HWY_NAMESPACE {
 
 using widthwise::HWY_NAMESPACE::Dice;
 using namespace single;
@@ -200,11 +200,11 @@ const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 #undef WIDTHWISE_HERE
 
-}  // namespace widthwise::chain::HWY_NAMESPACE
+}  // namespace widthwise::steps::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widthwise::chain {
+namespace widthwise::steps {
 
 HWY_EXPORT(choose_32);
 HWY_EXPORT(choose_64);
@@ -220,5 +220,5 @@ Kernel<std::uint64_t> kernel<std::uint64_t>() {
 }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::steps
 #endif

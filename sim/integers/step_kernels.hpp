@@ -7,7 +7,7 @@
 
 // Tiles of outputs in rows of integers: Highway compiles kernels.cpp once for every instruction set
 // and picks when the program runs.
-namespace widthwise::chain {
+namespace widthwise::steps {
 
 // Columns of a panel: whole rows on every machine.
 inline constexpr std::size_t panel_columns = 64;
@@ -54,4 +54,4 @@ Kernel<T> kernel();
 // The name of the instruction set that the kernels use here.
 const char* target_name();
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::steps

@@ -6,7 +6,7 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
 
-namespace widthwise::chain {
+namespace widthwise::steps {
 namespace {
 
 // A sum as exact as that of lib's operations: all digits of all terms, and one rounding after it.
@@ -77,4 +77,4 @@ Answer plan(const Unit& u) {
                  : fmt::format("exponents of {} bits are too long for rows of 64", n.exp_bits)};
 }
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::steps

@@ -4,7 +4,7 @@
 #include "widthwise/unit.hpp"
 
 // Which units rows of integers compute, and how wide those are. docs/exactness.md has the argument.
-namespace widthwise::chain {
+namespace widthwise::steps {
 
 struct Answer {
   int digits;          // of the integers, 32 or 64; 0: refused
@@ -14,4 +14,4 @@ struct Answer {
 
 Answer plan(const Unit& unit);
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::steps

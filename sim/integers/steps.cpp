@@ -8,7 +8,7 @@
 #include "step_plan.hpp"
 #include "widthwise/datapath/block.hpp"
 
-namespace widthwise::chain {
+namespace widthwise::steps {
 namespace {
 
 template <class T>
@@ -194,4 +194,4 @@ std::unique_ptr<ProductEngine> make(const ProductTask& task) {
   return std::make_unique<ChainProduct<std::uint64_t>>(task);
 }
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::steps

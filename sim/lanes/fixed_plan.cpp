@@ -32,10 +32,8 @@ Range range(const Round& r) {
   return {overflow_of(r) == Overflow::symmetric ? -most : -whole, most};
 }
 
-std::int64_t product_last(const Unit& u) { return u.a.fmt.least_digit() + u.b.fmt.least_digit(); }
-
 // Whether product.round changes any product: else the sum takes products as they are.
-bool rounds_products(const Unit& u) {
+bool rounds_fixed_products(const Unit& u) {
   if (!u.product.round) return false;
   const double most = largest_magnitude(u.a.fmt) * largest_magnitude(u.b.fmt);
   const double least = u.a.fmt.is_signed() || u.b.fmt.is_signed() ? -most : 0;
@@ -45,13 +43,14 @@ bool rounds_products(const Unit& u) {
 
 // The lowest digit of what is added to a sum.
 std::int64_t addend_last(const Unit& u) {
-  return rounds_products(u) ? u.product.round->fmt.least_digit() : product_last(u);
+  return rounds_fixed_products(u) ? u.product.round->fmt.least_digit() : product_last(u);
 }
 
 // By which mode products and sums lose digits; none where they lose none.
 using LosingMode = std::optional<Rounding>;
 LosingMode product_mode(const Unit& u) {
-  const bool loses = rounds_products(u) && product_last(u) < u.product.round->fmt.least_digit();
+  const bool loses =
+      rounds_fixed_products(u) && product_last(u) < u.product.round->fmt.least_digit();
   return loses ? LosingMode(u.product.round->rm) : std::nullopt;
 }
 LosingMode sum_mode(const Unit& u) {
@@ -64,7 +63,7 @@ std::string unfit_operand(const char* where, const Operand& x) {
   return plain ? "" : fmt::format("{} is conditioned before use", where);
 }
 
-std::string unfit_round(const char* where, const Round& r) {
+std::string unfit_fixed(const char* where, const Round& r) {
   if (!r.fmt.is_fixed()) return fmt::format("{} = {} is not fixed point", where, to_string(r.fmt));
   const Round plain{.fmt = r.fmt, .rm = r.rm, .overflow = r.overflow, .tininess = r.tininess};
   return r == plain && !r.fmt.daz && !r.fmt.ftz
@@ -87,7 +86,7 @@ std::string unfit_mode(const char* where, const LosingMode& mode) {
 
 // Once the formats are the carrier's.
 std::string unfit_roundings(const Unit& u) {
-  if (rounds_products(u))
+  if (rounds_fixed_products(u))
     if (std::string why = unclamped("product.round", *u.product.round); !why.empty()) return why;
   if (std::string why = unclamped("out", u.out); !why.empty()) return why;
   if (std::string why = unfit_mode("product.round", product_mode(u)); !why.empty()) return why;
@@ -128,7 +127,7 @@ FixedAnswer fixed_in(const Carrier& carrier, const Unit& u) {
   if (const std::string why = unplaced(carrier, u); !why.empty()) return refuse(why);
   if (const std::string why = unfit_roundings(u); !why.empty()) return refuse(why);
   const LosingMode product = product_mode(u), sum = sum_mode(u);
-  FixedPlan z{.carrier = carrier, .steps = {.rounds_products = rounds_products(u)}};
+  FixedPlan z{.carrier = carrier, .steps = {.rounds_products = rounds_fixed_products(u)}};
   if (const auto machine = one_mode(product, sum)) {
     z.machine = *machine;
   } else {
@@ -172,7 +171,7 @@ FixedPlace<T> place(const Carrier& carrier, const Round& r, const LosingMode& mo
 }  // namespace
 
 FixedAnswer plan_in_fixed(const Unit& u) {
-  const std::string why = unlike_a_chain(u, unfit_operand, unfit_round);
+  const std::string why = unlike_a_chain(u, unfit_operand, unfit_fixed);
   if (!why.empty()) return {std::nullopt, why};
   FixedAnswer narrow = fixed_in(in_float, u);
   return narrow.plan ? narrow : fixed_in(in_double, u);

@@ -6,6 +6,7 @@
 
 #include "sim/engine/final_rounding.hpp"
 #include "sim/engine/machine_rounding.hpp"
+#include "sim/engine/plain.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
@@ -89,8 +90,6 @@ constexpr const char* passes = "a format's digits or exponents pass the carrier'
 
 // Of the exact product of two numbers: its digits, and the last one that it may have.
 int product_digits(const Unit& u) { return u.a.fmt.precision() + u.b.fmt.precision(); }
-std::int64_t product_last(const Unit& u) { return u.a.fmt.least_digit() + u.b.fmt.least_digit(); }
-
 // Whether product.round changes any product that does not overflow.
 bool rounds_products(const Unit& u) {
   if (!u.product.round) return false;

@@ -8,8 +8,6 @@
 namespace widthwise::mpfr {
 namespace {
 
-mpz_class power(std::int64_t n) { return mpz_class(1) << static_cast<mp_bitcnt_t>(n); }
-
 std::int64_t small(const mpz_class& n) { return n.get_si(); }
 
 bool no_subnormals(const Format& f) { return !f.subnormals || !f.zero; }

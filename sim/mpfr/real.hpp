@@ -10,6 +10,9 @@ namespace widthwise::mpfr {
 // Wide enough for sums of a few exponents of 62 bits each.
 __extension__ typedef __int128 Exponent;
 
+// 2^n.
+inline mpz_class power(Exponent n) { return mpz_class(1) << static_cast<mp_bitcnt_t>(n); }
+
 class Real {
  public:
   Real() : Real(53) {}

@@ -12,8 +12,6 @@ namespace {
 // Sums and quotients whose digits reach further above the last one wrap to nothing that is known.
 constexpr Exponent widest_integer = 1 << 22;
 
-mpz_class power(Exponent n) { return mpz_class(1) << static_cast<mp_bitcnt_t>(n); }
-
 mpz_class low_bits(const mpz_class& n, int bits) {
   mpz_class z;
   mpz_fdiv_r_2exp(z.get_mpz_t(), n.get_mpz_t(), static_cast<mp_bitcnt_t>(bits));

@@ -8,8 +8,6 @@ namespace {
 
 constexpr Exponent widest_register = 1 << 22;
 
-mpz_class power(Exponent n) { return mpz_class(1) << static_cast<mp_bitcnt_t>(n); }
-
 // A term's value as an integer multiple of 2^lsb, what lies below rounded off on its magnitude.
 mpz_class on_grid(const Term& t, Exponent lsb, Rounding how) {
   const ExactSum sum(t.addends);

@@ -55,7 +55,7 @@ struct Reach {
 };
 Reach reach_of_sums(const Unit& u, std::size_t k) {
   const std::int64_t products = std::bit_width(k + 1);
-  std::int64_t low = std::min(u.a.fmt.least_digit() + u.b.fmt.least_digit(), u.c.fmt.least_digit());
+  std::int64_t low = std::min(product_last(u), u.c.fmt.least_digit());
   if (u.group_sum.align.reference == Reference::fixed_lsb)
     low = std::min(low, -u.group_sum.align.frac_bits);
   const std::int64_t high = std::max(top(u.a.fmt) + top(u.b.fmt) + 2, top(u.c.fmt)) + products;
@@ -83,7 +83,7 @@ bool never_full(const Unit& u, std::size_t k) {
 // floats that operands are written in have lower digits than any of their numbers.
 bool loses_nothing(const Unit& u) {
   const Sum& s = u.group_sum;
-  const std::int64_t products = u.a.fmt.least_digit() + u.b.fmt.least_digit();
+  const std::int64_t products = product_last(u);
   return u.lanes == 0 && s.align.reference == Reference::fixed_lsb && !s.width &&
          !u.product.round && !u.scale && u.c_level == CLevel::group &&
          -s.align.frac_bits <= std::min(products, u.c.fmt.least_digit());

@@ -88,7 +88,7 @@ constexpr Recipe recipes[] = {
      }},
     {{"dynamic8", "8-bit dynamic tree: T. Dettmers, 2015; bitsandbytes"}, dynamic8},
 };
-constexpr auto names = [] {
+constexpr auto shipped = [] {
   std::array<ShippedTable, std::size(recipes)> z{};
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = recipes[i].table;
   return z;
@@ -96,7 +96,7 @@ constexpr auto names = [] {
 
 }  // namespace
 
-std::span<const ShippedTable> shipped_tables() { return names; }
+std::span<const ShippedTable> shipped_tables() { return shipped; }
 
 std::vector<double> shipped_values(std::string_view name) {
   for (const Recipe& r : recipes)

@@ -9,7 +9,6 @@
 namespace widthwise {
 namespace {
 
-constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
 constexpr bool exp_bits_fit(const Format& f) {
   return 1 <= f.exp_bits && f.exp_bits <= max_exp_bits;
 }
@@ -19,12 +18,12 @@ constexpr bool exp_bits_fit(const Format& f) {
 // u, e and a digit: the [u]eXmY form, whatever comes behind.
 bool is_shape(std::string_view head) {
   const std::size_t e = head.starts_with('u');
-  return head.size() > e + 1 && head[e] == 'e' && digit(head[e + 1]);
+  return head.size() > e + 1 && head[e] == 'e' && is_digit(head[e + 1]);
 }
 
 bool is_p3109(std::string_view head) {
   const std::size_t p = head.find('p');
-  return head.starts_with("binary") && p != head.npos && p > 6 && digit(head[6]);
+  return head.starts_with("binary") && p != head.npos && p > 6 && is_digit(head[6]);
 }
 
 Format read_shape(Scanner& in, std::string_view head) {

@@ -9,11 +9,9 @@ namespace {
 
 constexpr std::int64_t max_fraction = std::int64_t{1} << 20;
 
-constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
-
 // A word, and a number right behind it.
 bool spells(std::string_view head, std::string_view word) {
-  return head.starts_with(word) && head.size() > word.size() && digit(head[word.size()]);
+  return head.starts_with(word) && head.size() > word.size() && is_digit(head[word.size()]);
 }
 
 int read_count(Scanner& in, std::string_view what, std::int64_t least, std::int64_t most) {
@@ -82,7 +80,8 @@ std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at) {
   if (at < text.size() && text[at] == '-') ++at;
   std::int64_t n = 0;
   const std::size_t first = at;
-  for (; at < text.size() && digit(text[at]) && at - first < 9; ++at) n = 10 * n + text[at] - '0';
+  for (; at < text.size() && is_digit(text[at]) && at - first < 9; ++at)
+    n = 10 * n + text[at] - '0';
   if (at == first) return {};
   return text[start] == '-' ? -n : n;
 }

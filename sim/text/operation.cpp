@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "scanner.hpp"
@@ -15,42 +16,44 @@ struct Named {
   E value;
 };
 
-using enum Operation;
 // The first name of each is the one that is printed; TestFloat's follow.
-constexpr Named<Operation> operations[] = {
-    {"add", add},
-    {"subtract", subtract},
-    {"multiply", multiply},
-    {"divide", divide},
-    {"remainder", remainder},
-    {"sqrt", Operation::sqrt},
-    {"fma", fma},
-    {"convert", convert},
-    {"round_to_integral", round_to_integral},
-    {"round_to_integral_exact", round_to_integral_exact},
-    {"minimum", minimum},
-    {"maximum", maximum},
-    {"minimum_number", minimum_number},
-    {"maximum_number", maximum_number},
-    {"min_num", min_num},
-    {"max_num", max_num},
-    {"min_x86", min_x86},
-    {"max_x86", max_x86},
-    {"next_up", next_up},
-    {"next_down", next_down},
-    {"logb", logb},
-    {"copysign", copysign},
-    {"negate", negate},
-    {"abs", Operation::abs},
-    {"sub", subtract},
-    {"mul", multiply},
-    {"div", divide},
-    {"rem", remainder},
-    {"muladd", fma},
-    {"roundtoint", round_to_integral},
-};
+constexpr auto operations = [] {
+  using enum Operation;
+  return std::to_array<Named<Operation>>({
+      {"add", add},
+      {"subtract", subtract},
+      {"multiply", multiply},
+      {"divide", divide},
+      {"remainder", remainder},
+      {"sqrt", Operation::sqrt},
+      {"fma", fma},
+      {"convert", convert},
+      {"round_to_integral", round_to_integral},
+      {"round_to_integral_exact", round_to_integral_exact},
+      {"minimum", minimum},
+      {"maximum", maximum},
+      {"minimum_number", minimum_number},
+      {"maximum_number", maximum_number},
+      {"min_num", min_num},
+      {"max_num", max_num},
+      {"min_x86", min_x86},
+      {"max_x86", max_x86},
+      {"next_up", next_up},
+      {"next_down", next_down},
+      {"logb", logb},
+      {"copysign", copysign},
+      {"negate", negate},
+      {"abs", Operation::abs},
+      {"sub", subtract},
+      {"mul", multiply},
+      {"div", divide},
+      {"rem", remainder},
+      {"muladd", fma},
+      {"roundtoint", round_to_integral},
+  });
+}();
 
-constexpr Named<Comparison> comparisons[] = {
+constexpr auto comparisons = std::to_array<Named<Comparison>>({
     {"equal", Comparison::quiet_equal},
     {"less", Comparison::quiet_less},
     {"less_equal", Comparison::quiet_less_equal},
@@ -66,7 +69,7 @@ constexpr Named<Comparison> comparisons[] = {
     {"eq_signaling", Comparison::signaling_equal},
     {"le_quiet", Comparison::quiet_less_equal},
     {"lt_quiet", Comparison::quiet_less},
-};
+});
 
 std::string lowered(std::string_view text) {
   std::string low(text);
@@ -76,18 +79,18 @@ std::string lowered(std::string_view text) {
 }
 
 template <class E, std::size_t N>
-const Named<E>* find(const Named<E> (&names)[N], std::string_view text) {
+const Named<E>* find(const std::array<Named<E>, N>& names, std::string_view text) {
   const auto found = std::ranges::find(names, lowered(text), &Named<E>::name);
-  return found == std::end(names) ? nullptr : found;
+  return found == names.end() ? nullptr : &*found;
 }
 
 template <class E, std::size_t N>
-std::string_view name_of(const Named<E> (&names)[N], E value) {
+std::string_view name_of(const std::array<Named<E>, N>& names, E value) {
   return std::ranges::find(names, value, &Named<E>::value)->name;
 }
 
 template <class E, std::size_t N>
-void add_names(const Named<E> (&names)[N], std::vector<std::string_view>& list) {
+void add_names(const std::array<Named<E>, N>& names, std::vector<std::string_view>& list) {
   for (const Named<E>& n : names) list.push_back(n.name);
 }
 
@@ -98,7 +101,7 @@ void add_names(const Named<E> (&names)[N], std::vector<std::string_view>& list) 
 }
 
 template <class E, std::size_t N>
-E parse(std::string_view what, const Named<E> (&names)[N], std::string_view text) {
+E parse(std::string_view what, const std::array<Named<E>, N>& names, std::string_view text) {
   if (const auto* found = find(names, text)) return found->value;
   std::vector<std::string_view> list;
   add_names(names, list);

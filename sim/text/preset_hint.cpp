@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "scanner.hpp"
 #include "short_form.hpp"
 #include "widthwise/sim/presets.hpp"
 
@@ -98,15 +99,13 @@ constexpr std::string_view unknown_products[] = {"tpu",    "gaudi", "trainium", 
 constexpr std::string_view makers[] = {"nvidia", "amd",   "instinct", "geforce",
                                        "quadro", "tesla", "jetson",   "gpu"};
 
-constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
-
 // "rtx4090" of "NVIDIA RTX_4090": without a maker, blanks or dashes.
 std::string bare(std::string_view name) {
   std::string text(name);
   std::erase_if(text, [](char c) { return c == ' ' || c == '_' || c == '-'; });
   for (const std::string_view maker : makers)
     if (text.starts_with(maker)) text.erase(0, maker.size());
-  if (text.size() == 4 && std::ranges::all_of(text, digit)) text.insert(0, "rtx");
+  if (text.size() == 4 && std::ranges::all_of(text, is_digit)) text.insert(0, "rtx");
   return text;
 }
 
@@ -115,9 +114,9 @@ std::string bare(std::string_view name) {
 bool is_named(std::string_view text, const Product& p) {
   if (!text.starts_with(p.begins)) return false;
   const std::string_view rest = text.substr(p.begins.size());
-  const bool is_series = p.begins.starts_with("rtx") && digit(p.begins.back());
+  const bool is_series = p.begins.starts_with("rtx") && is_digit(p.begins.back());
   if (is_series) return rest.empty() || rest[0] != '0';
-  return p.begins == "rtxa" || p.begins == "rtxpro" || rest.empty() || !digit(rest[0]);
+  return p.begins == "rtxa" || p.begins == "rtxpro" || rest.empty() || !is_digit(rest[0]);
 }
 
 const Product* find_product(std::string_view text) {
@@ -197,7 +196,7 @@ bool is_format(std::string_view text) {
 }
 
 // "mac", "mac e5m10", "mac[e5m10]".
-std::string kind_hint(std::string_view name) {
+std::string spaced_kind_hint(std::string_view name) {
   const std::string_view kind = name.substr(0, name.find_first_of(" [:,;.<{"));
   const std::string_view example = kind_example(kind);
   if (example.empty()) return {};
@@ -216,7 +215,7 @@ std::string preset_hint(std::string_view name) {
   constexpr std::size_t longest = 80;  // past any name with its formats: not worth taking apart
   if (name.size() > longest) return {};
   if (is_format(name)) return fmt::format("; it is a format: take mac({0}) or fma({0})", name);
-  if (const std::string hint = kind_hint(name); !hint.empty()) return hint;
+  if (const std::string hint = spaced_kind_hint(name); !hint.empty()) return hint;
   if (const std::string hint = product_hint(name); !hint.empty()) return hint;
   const auto [chip, formats] = parts(name);
   if (const auto preset = preset_of(chip, formats))

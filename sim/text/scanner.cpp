@@ -9,7 +9,6 @@ namespace widthwise {
 namespace {
 
 constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
 constexpr char lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Levenshtein's distance: how many letters to add, drop or change.
@@ -112,10 +111,10 @@ std::int64_t Scanner::integer(std::string_view name, std::int64_t least, std::in
   const std::size_t start = at_;
   const bool negative = peek() == '-';
   if (negative || peek() == '+') ++at_;
-  if (!digit(peek())) fail_here(fmt::format("an integer, {}", name));
+  if (!is_digit(peek())) fail_here(fmt::format("an integer, {}", name));
   std::int64_t value = 0;
   bool past = false;
-  for (; digit(peek()); ++at_) {
+  for (; is_digit(peek()); ++at_) {
     if (value > (INT64_MAX - 9) / 10) past = true;
     if (!past) value = value * 10 + (peek() - '0');
   }

@@ -9,6 +9,8 @@
 
 namespace widthwise {
 
+constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
 // A text being read, and how far. Its errors name the text, the column, and what stands there.
 class Scanner {
  public:
@@ -47,6 +49,8 @@ class Scanner {
 
 // Text for an error message: in quotes, cut when long, what cannot be printed escaped.
 std::string quoted(std::string_view text);
+// Where the library's own is known, it would be found for strings.
+inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
 
 // The name closest to `text`, in quotes behind "; nearest name: ", or nothing if none is close.
 std::string nearest(std::string_view text, std::span<const std::string_view> names);

@@ -136,7 +136,9 @@ void shorten(Pieces& p, const Unit& u) {
 
 std::optional<std::string> short_form(const Unit& u) {
   std::optional<Pieces> shortest;
-  for (const auto describe : {mac, compensated, fma, tree, dot, kulisch, fixedacc}) {
+  using Describe = Pieces (*)(const Unit&);
+  constexpr Describe kinds[] = {mac, compensated, fma, tree, dot, kulisch, fixedacc};
+  for (const Describe describe : kinds) {
     Pieces all = describe(u);
     if (all.kind.empty()) continue;
     add_common(all, u);

@@ -44,7 +44,7 @@ constexpr ExponentRange join(const ExponentRange& a, const ExponentRange& b) {
 }
 
 // What stands before a sum.
-struct Term {
+struct Addend {
   ExponentRange exponent;  // as the aligner sees it
   std::int64_t lsb;        // exponent of its least possible bit
   int fraction;            // bits below its own exponent; many where that is not known
@@ -53,7 +53,7 @@ struct Term {
 };
 constexpr int many = INT32_MAX;
 
-Term join(const Term& a, const Term& b) {
+Addend join(const Addend& a, const Addend& b) {
   return {join(a.exponent, b.exponent), std::min(a.lsb, b.lsb), std::max(a.fraction, b.fraction),
           std::max(a.relative, b.relative), std::max(a.absolute, b.absolute)};
 }
@@ -61,7 +61,7 @@ Term join(const Term& a, const Term& b) {
 // --- Operands, registers, products ---------------------------------------------------------------
 
 // All stand at one exponent. In two's complement the number furthest from zero is a power of two.
-Term fixed_number(const Format& f) {
+Addend fixed_number(const Format& f) {
   const std::int64_t last = f.least_digit();
   const Bound ones = f.frac_bits > 62 ? power_of_two(f.frac_bits)
                                       : Bound{(std::uint64_t{1} << f.frac_bits) - 1, 0, true};
@@ -71,14 +71,14 @@ Term fixed_number(const Format& f) {
 }
 
 // A posit's largest number is a power of two, a takum's lies below the next one.
-Term tapered_number(const Format& f) {
+Addend tapered_number(const Format& f) {
   const Bound largest = f.is_posit() ? one : below_two;
   return {exponents_of(f), f.least_digit(), f.digits() - 1, significand_bound(f.digits()),
           largest.times_power(f.emax())};
 }
 
 // A number of a format with `kept` fraction bits; a carry of the cut may reach the next power of 2.
-Term number(const Format& f, int kept, bool carried) {
+Addend number(const Format& f, int kept, bool carried) {
   if (f.is_fixed()) return fixed_number(f);
   if (f.is_tapered()) return tapered_number(f);
   ExponentRange exponent = exponents_of(f);
@@ -88,7 +88,7 @@ Term number(const Format& f, int kept, bool carried) {
   return {exponent, exponent.min - kept, kept, significand_bound(kept + 1), largest};
 }
 
-Term operand(const Operand& x) {
+Addend operand(const Operand& x) {
   const int kept = x.keep_frac.value_or(x.fmt.frac_bits);
   return number(x.fmt, kept, kept < x.fmt.frac_bits && carries(x.keep_rm));
 }
@@ -98,9 +98,11 @@ int significand_of(const Operand& x) {
   return x.fmt.is_float() ? x.keep_frac.value_or(x.fmt.frac_bits) + 1 : x.fmt.digits();
 }
 
-Term rounded(const Round& r) { return number(r.fmt, r.keep_frac.value_or(r.fmt.frac_bits), false); }
+Addend rounded(const Round& r) {
+  return number(r.fmt, r.keep_frac.value_or(r.fmt.frac_bits), false);
+}
 
-Term multiplied(const Term& a, const Term& b) {
+Addend multiplied(const Addend& a, const Addend& b) {
   return {{a.exponent.min + b.exponent.min, a.exponent.max + b.exponent.max},
           a.lsb + b.lsb,
           a.fraction + b.fraction,
@@ -109,21 +111,21 @@ Term multiplied(const Term& a, const Term& b) {
 }
 
 // The aligner of a normalised product sees the exponent of its leading bit.
-Term normalised(Term product, bool reaches_two) {
+Addend normalised(Addend product, bool reaches_two) {
   product.exponent = {product.lsb, product.exponent.max + reaches_two};
   product.fraction += reaches_two;
   product.relative = product.fraction == 0 ? one : below_two;
   return product;
 }
 
-Term squared_scale(const Format& f) {
-  Term s = number(f, f.frac_bits, false);
+Addend squared_scale(const Format& f) {
+  Addend s = number(f, f.frac_bits, false);
   if (f.is_float()) s.relative = largest_significand(f.frac_bits);
   return multiplied(s, s);
 }
 
-Term product_of(const Unit& u) {
-  Term p = multiplied(operand(u.a), operand(u.b));
+Addend product_of(const Unit& u) {
+  Addend p = multiplied(operand(u.a), operand(u.b));
   if (u.product.round)
     p = rounded(*u.product.round);
   else if (u.product.exponent == ProductExponent::normalised)
@@ -133,7 +135,7 @@ Term product_of(const Unit& u) {
 }
 
 // C's port holds C in the first block and the running sum in every other.
-Term accumulated(const Unit& u) {
+Addend accumulated(const Unit& u) {
   const bool c_starts = u.chain.c_at == CAt::first && !u.chain.promote;
   if (!c_starts) return rounded(u.out);
   return u.lanes == 0 ? operand(u.c) : join(operand(u.c), rounded(u.out));
@@ -141,8 +143,8 @@ Term accumulated(const Unit& u) {
 
 // --- Sums ----------------------------------------------------------------------------------------
 
-struct Terms {
-  Term each;
+struct Addends {
+  Addend each;
   std::int64_t number;
   bool is_c = false;
 };
@@ -157,7 +159,7 @@ struct Grid {
   // A term's magnitude once it is cut. A tail may become one unit under any mode but rtz; nearest
   // modes and those away from zero may also reach the bound. (rdn reaches it below zero only, where
   // two's complement ends one further.)
-  Bound cut(const Terms& t) const {
+  Bound cut(const Addends& t) const {
     if (reference == Reference::exact) return t.each.absolute;
     const bool fixed = reference == Reference::fixed_lsb;
     const Bound& b = fixed ? t.each.absolute : t.each.relative;
@@ -170,25 +172,25 @@ struct Grid {
   }
 };
 
-Grid grid(const Align& align, const std::vector<Terms>& terms,
+Grid grid(const Align& align, const std::vector<Addends>& terms,
           const std::optional<LateFrac>& late) {
   if (align.reference == Reference::max_exponent && late)
     return {align.reference, std::max(late->F_sum, late->F_C), align.rm, late};
   if (align.reference != Reference::exact) return {align.reference, align.frac_bits, align.rm, {}};
   std::int64_t least = INT64_MAX;
-  for (const Terms& t : terms) least = std::min(least, t.each.lsb);
+  for (const Addends& t : terms) least = std::min(least, t.each.lsb);
   return {align.reference, saturated(-int128{least}), align.rm, {}};
 }
 
 struct Level {
   SumWidths widths;
-  Term result;
+  Addend result;
 };
 
 // What a fused sum hands on: its own E, and a value that nothing normalised.
-Term handed_on(const Sum& sum, const std::vector<Terms>& terms, const SumWidths& w,
-               const Bound& total) {
-  Term t{w.exponent, saturated(-int128{w.fraction}), many, total, total};
+Addend handed_on(const Sum& sum, const std::vector<Addends>& terms, const SumWidths& w,
+                 const Bound& total) {
+  Addend t{w.exponent, saturated(-int128{w.fraction}), many, total, total};
   if (sum.align.reference == Reference::max_exponent) {
     if (sum.align.e_floor) t.exponent.min = std::max(t.exponent.min, *sum.align.e_floor);
     t.lsb = saturated(int128{t.exponent.min} - w.fraction);
@@ -198,14 +200,15 @@ Term handed_on(const Sum& sum, const std::vector<Terms>& terms, const SumWidths&
     t.relative = t.absolute.times_power(saturated(-int128{t.exponent.min}));
   } else {
     t.relative = terms.front().each.relative * count(terms.front().number);
-    for (const Terms& x : std::span(terms).subspan(1))
+    for (const Addends& x : std::span(terms).subspan(1))
       t.relative = t.relative + x.each.relative * count(x.number);
   }
   return t;
 }
 
 // The sum of all terms at once.
-Level fused(const Sum& sum, const std::vector<Terms>& terms, const std::optional<LateFrac>& late) {
+Level fused(const Sum& sum, const std::vector<Addends>& terms,
+            const std::optional<LateFrac>& late) {
   const Grid g = grid(sum.align, terms, late);
   SumWidths w{.terms = 0,
               .fraction = g.fraction,
@@ -214,7 +217,7 @@ Level fused(const Sum& sum, const std::vector<Terms>& terms, const std::optional
               .width = 0,
               .exponent = terms.front().each.exponent};
   std::optional<Bound> total;
-  for (const Terms& t : terms) {
+  for (const Addends& t : terms) {
     const Bound one_term = g.cut(t), all = one_term * count(t.number);
     w.terms += t.number;
     w.magnitude = std::max(w.magnitude, one_term.bits(-g.fraction));
@@ -228,27 +231,27 @@ Level fused(const Sum& sum, const std::vector<Terms>& terms, const std::optional
   return {w, handed_on(sum, terms, w, *total)};
 }
 
-Level level(const Sum& sum, const std::vector<Terms>& terms,
+Level level(const Sum& sum, const std::vector<Addends>& terms,
             const std::optional<LateFrac>& late = {}) {
   std::int64_t number = 0;
-  for (const Terms& t : terms) number += t.number;
+  for (const Addends& t : terms) number += t.number;
   if (sum.order == Order::fused || !sum.node_round || number == 1) return fused(sum, terms, late);
   // Two-input nodes: the widest adds two of the largest terms or nodes.
-  const Term node = rounded(*sum.node_round);
+  const Addend node = rounded(*sum.node_round);
   if (number == 2) return {fused(sum, terms, late).widths, node};
-  Term largest = node;
-  for (const Terms& t : terms) largest = join(largest, t.each);
+  Addend largest = node;
+  for (const Addends& t : terms) largest = join(largest, t.each);
   Level widest = fused(sum, {{largest, 2}}, late);
   widest.widths.terms = number;
   return {widest.widths, node};
 }
 
 // The exact sum of two registers, which one rounding follows.
-SumWidths added(const Term& x, const Term& y) { return fused({}, {{x, 1}, {y, 1}}, {}).widths; }
+SumWidths added(const Addend& x, const Addend& y) { return fused({}, {{x, 1}, {y, 1}}, {}).widths; }
 
 // A group's exact sum times its scales is aligned at the scales' exponents alone.
-Term scaled_group(const Term& group, const Format& scale) {
-  const Term s = squared_scale(scale);
+Addend scaled_group(const Addend& group, const Format& scale) {
+  const Addend s = squared_scale(scale);
   return {s.exponent, saturated(int128{group.lsb} + s.lsb), many, group.absolute * s.relative,
           group.absolute * s.absolute};
 }
@@ -282,15 +285,15 @@ ExponentRange exponents_of(const Format& f) {
 }
 
 Widths derive_widths(const Unit& u, std::int64_t k) {
-  const Term a = operand(u.a), b = operand(u.b), product = multiplied(a, b), c = accumulated(u);
+  const Addend a = operand(u.a), b = operand(u.b), product = multiplied(a, b), c = accumulated(u);
   constexpr std::int64_t endless = std::int64_t{1} << 62;  // leaves room for the counts below
   const std::int64_t products = u.lanes != 0 ? u.lanes : std::clamp<std::int64_t>(k, 1, endless);
   const Partition parts = partition(u, products);
 
-  std::vector<Terms> terms{{product_of(u), parts.largest}};
+  std::vector<Addends> terms{{product_of(u), parts.largest}};
   if (u.c_level == CLevel::group) terms.push_back({c, 1, true});
   const Level groups = level(u.group_sum, terms);
-  Term sum = groups.result;
+  Addend sum = groups.result;
   if (u.scale && u.scale->apply == ScaleApply::group) sum = scaled_group(sum, u.scale->fmt);
 
   const int digits_a = significand_of(u.a), digits_b = significand_of(u.b);
@@ -321,7 +324,7 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
     w.c_sum = joined.widths;
     w.exponent = join(w.exponent, joined.widths.exponent);
   }
-  const Term running = rounded(u.out), first_c = operand(u.c);
+  const Addend running = rounded(u.out), first_c = operand(u.c);
   if (u.chain.compensation != Compensation::none)
     w.compensation_sum = added(join(c, running), running);
   if (const auto& p = u.chain.promote)

@@ -14,15 +14,16 @@ namespace widthwise {
 namespace {
 
 constexpr std::size_t batch = 4096;  // vectors computed at a time
-// Disagreements under one reading of inexact.
-struct Tally {
-  std::uint64_t errors = 0;
-  std::vector<std::string> failures;
-};
 
 }  // namespace
 
 struct VectorChecker::Impl {
+  // Disagreements under one reading of inexact.
+  struct Tally {
+    std::uint64_t errors = 0;
+    std::vector<std::string> failures;
+  };
+
   VectorTask task;
   VectorRules rules;
   std::size_t most_failures;

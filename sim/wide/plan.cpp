@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codes.hpp"
+#include "sim/engine/plain.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
@@ -27,8 +28,8 @@ bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && (u.lanes !=
 
 // Whether a register has all digits of every term.
 bool is_whole(const Unit& u) {
-  const std::int64_t product = u.product.round ? u.product.round->fmt.least_digit()
-                                               : u.a.fmt.least_digit() + u.b.fmt.least_digit();
+  const std::int64_t product =
+      u.product.round ? u.product.round->fmt.least_digit() : product_last(u);
   const std::int64_t least =
       std::min({product, u.c.fmt.least_digit(), u.lanes ? u.out.fmt.least_digit() : product});
   return u.group_sum.align.reference == Reference::fixed_lsb &&
