@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "blocks.hpp"
 #include "convolution.hpp"
 #include "elements.hpp"
 #include "gpu_device.hpp"
@@ -130,6 +131,38 @@ void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::ui
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
   in_turn(queue, [&](Device& device) { signs(device, a, count, result); });
 }
+
+template <class T>
+BlockTally quantise_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                           const BlockHow& how, const T* x, void* elements, void* scales) {
+  BlockTally tally;
+  in_turn(queue, [&](Device& device) {
+    tally = quantise_blocks(device, f, grid, how, x, elements, scales);
+  });
+  return tally;
+}
+template <class T>
+void read_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                 float tensor_scale, const void* elements, const void* scales, T* x) {
+  in_turn(queue,
+          [&](Device& device) { read_blocks(device, f, grid, tensor_scale, elements, scales, x); });
+}
+template <class T>
+double largest_magnitude(const Queue& queue, const T* x, std::size_t count) {
+  double most = 0;
+  in_turn(queue, [&](Device& device) { most = largest_magnitude(device, x, count); });
+  return most;
+}
+
+#define WIDTHWISE_BLOCKS_OF(T)                                                            \
+  template BlockTally quantise_blocks(const Queue&, const BlockFormat&, const BlockGrid&, \
+                                      const BlockHow&, const T*, void*, void*);           \
+  template void read_blocks(const Queue&, const BlockFormat&, const BlockGrid&, float,    \
+                            const void*, const void*, T*);                                \
+  template double largest_magnitude(const Queue&, const T*, std::size_t);
+WIDTHWISE_BLOCKS_OF(float)
+WIDTHWISE_BLOCKS_OF(double)
+#undef WIDTHWISE_BLOCKS_OF
 
 namespace {
 

@@ -129,6 +129,25 @@ def device_compare(
 ) -> None: ...
 def device_classify(queue: Queue, f: Format, a: Any, result: Any) -> None: ...
 def device_signs(queue: Queue, f: Format, a: Any, result: Any) -> None: ...
+def device_quantise_blocks(
+    queue: Queue,
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    x: Any,
+    elements: Any,
+    scales: Any,
+    how: BlockHow,
+) -> tuple[int, int, int | None]: ...
+def device_read_blocks(
+    queue: Queue,
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    elements: Any,
+    scales: Any,
+    x: Any,
+    tensor_scale: float,
+) -> None: ...
+def device_largest_magnitude(queue: Queue, x: Any) -> float: ...
 def device_running(
     queue: Queue, unit: Unit, operands: Operands, result: Any, flags: Any, seed: int
 ) -> None: ...

@@ -60,9 +60,9 @@ class Read final : public BlockReader::Work {
 
   std::vector<V> scales_of(const Panels::Panel& p, const std::byte* scales) const {
     std::vector<V> scale(p.blocks);
-    const int bytes = scaler_.scale_bytes();
+    const int bytes = scaler_.steps().bytes;
     for (std::size_t g = 0; g < p.blocks; ++g)
-      scale[g] = static_cast<V>(scaler_.value(load_code<std::uint32_t>(
+      scale[g] = static_cast<V>(scaler_.steps().value(load_code<std::uint32_t>(
           scales + (p.scale + g) * static_cast<std::size_t>(bytes), bytes)));
     return scale;
   }

@@ -1,3 +1,4 @@
+#include "cuda/kernels/blocks.hpp"
 #include "cuda/kernels/elements.hpp"
 #include "cuda/kernels/fuse.hpp"
 #include "host_kernels.hpp"
@@ -31,6 +32,9 @@ Kernels element_kernels() {
 #define WIDTHWISE_FUSE(name, Item, Rounded) all[#name] = each_thread<Fuse<Item, Rounded>>();
   WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)
 #undef WIDTHWISE_FUSE
+#define WIDTHWISE_BLOCKS(name, Work) all[#name] = each_thread<Work>();
+  WIDTHWISE_BLOCK_KERNELS(WIDTHWISE_BLOCKS)
+#undef WIDTHWISE_BLOCKS
   return all;
 }
 

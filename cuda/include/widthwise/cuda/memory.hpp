@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/convolution.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -77,6 +78,17 @@ void from_integers(const Queue& queue, IntegerType type, const Format& to, const
 // IEEE 754-2019, 5.7.2: the values of NumberClass; and 1 where there is a minus sign, else 0.
 void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
+
+// Numbers that lie there to blocks, and what such blocks stand for. T: float or double, the
+// numbers' type. Throws std::invalid_argument where a GPU's integers do not hold the elements.
+template <class T>
+BlockTally quantise_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                           const BlockHow& how, const T* x, void* elements, void* scales);
+template <class T>
+void read_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                 float tensor_scale, const void* elements, const void* scales, T* x);
+template <class T>
+double largest_magnitude(const Queue& queue, const T* x, std::size_t count);
 
 // Products of matrices that lie there.
 class DeviceProducts {
