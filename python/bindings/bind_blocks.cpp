@@ -4,7 +4,7 @@
 #include "slices.hpp"
 #include "widthwise/sim/blocks.hpp"
 #ifdef WIDTHWISE_CUDA
-#include "widthwise/cuda/memory.hpp"
+#include "numbers_there.hpp"
 #endif
 
 using namespace widthwise;
@@ -101,13 +101,6 @@ void unpack_rows(const Format& f, const Bytes& bytes, std::size_t n, py::array c
 #ifdef WIDTHWISE_CUDA
 
 using cuda::Queue;
-
-// Calls f with numbers that lie on a GPU, codes of binary32 or binary64, as what they are.
-template <class F>
-auto with_numbers(const py::array& x, const F& f) {
-  if (x.itemsize() == 4) return code_count(binary32, x), f(static_cast<const float*>(x.data()));
-  return code_count(binary64, x), f(static_cast<const double*>(x.data()));
-}
 
 py::tuple quantise_there(const Queue& queue, const BlockFormat& f, const Grid& g,
                          const py::array& x, py::array elements, py::array scales,

@@ -1,3 +1,4 @@
+#include "cuda/kernels/affine.hpp"
 #include "cuda/kernels/blocks.hpp"
 #include "cuda/kernels/elements.hpp"
 #include "cuda/kernels/fuse.hpp"
@@ -35,6 +36,9 @@ Kernels element_kernels() {
 #define WIDTHWISE_BLOCKS(name, Work) all[#name] = each_thread<Work>();
   WIDTHWISE_BLOCK_KERNELS(WIDTHWISE_BLOCKS)
 #undef WIDTHWISE_BLOCKS
+#define WIDTHWISE_AFFINE(name, Work) all[#name] = each_thread<Work>();
+  WIDTHWISE_AFFINE_KERNELS(WIDTHWISE_AFFINE)
+#undef WIDTHWISE_AFFINE
   return all;
 }
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import widthwise as ww
 
-CHECKS = ["device_checks.py", "device_block_checks.py"]
+CHECKS = ["device_checks.py", "device_block_checks.py", "device_affine_checks.py"]
 ROOT = Path(__file__).parents[2]
 DRIVER = ROOT / "build/tests/cuda/libcuda.so.1"
 

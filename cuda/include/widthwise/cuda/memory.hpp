@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "widthwise/sim/affine.hpp"
 #include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/convolution.hpp"
 #include "widthwise/sim/elementwise.hpp"
@@ -89,6 +90,26 @@ void read_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid
                  float tensor_scale, const void* elements, const void* scales, T* x);
 template <class T>
 double largest_magnitude(const Queue& queue, const T* x, std::size_t count);
+
+// Affine integers' scales and zero points, of this machine, as many as the layout counts.
+struct AffineNumbers {
+  AffineLayout layout;
+  std::span<const double> scales;
+  std::span<const std::int64_t> zero_points;
+};
+// Numbers that lie there to codes of `bits` digits, in two's complement, and back.
+template <class T>
+AffineCounts quantise_affine(const Queue& queue, const AffineNumbers& numbers,
+                             const AffineRule& rule, int bits, const T* x, void* codes,
+                             std::uint8_t* flags, RandomSource random);
+template <class T>
+void dequantise_affine(const Queue& queue, const AffineNumbers& numbers, IntegerItem item, int bits,
+                       const void* codes, T* x);
+// The least and the largest element of each group, as the layout numbers them; NaN where there is
+// one.
+template <class T>
+void group_ranges(const Queue& queue, const AffineLayout& layout, const T* x, std::span<T> low,
+                  std::span<T> high);
 
 // Products of matrices that lie there.
 class DeviceProducts {
