@@ -16,10 +16,12 @@ using namespace tests;
 
 namespace {
 
-// One scale; channels in front, in the middle, at the end; blocks along rows and along columns.
-constexpr AffineLayout layouts[] = {{1, 600, 1, 1, 0, 0, 0},  {1, 20, 30, 1, 0, 1, 0},
-                                    {4, 10, 15, 1, 0, 1, 0},  {30, 20, 1, 1, 0, 1, 0},
-                                    {6, 100, 1, 16, 7, 1, 0}, {3, 20, 10, 7, 30, 10, 1}};
+// One scale; channels in front, in the middle, at the end; blocks along rows and along columns; so
+// many elements that a thread has several, of one group and of others.
+constexpr AffineLayout layouts[] = {
+    {1, 600, 1, 1, 0, 0, 0},  {1, 20, 30, 1, 0, 1, 0},  {4, 10, 15, 1, 0, 1, 0},
+    {30, 20, 1, 1, 0, 1, 0},  {6, 100, 1, 16, 7, 1, 0}, {3, 20, 10, 7, 30, 10, 1},
+    {1, 9000, 1, 1, 0, 0, 0}, {1, 3, 5000, 1, 0, 1, 0}, {2, 5, 1500, 1, 0, 1, 0}};
 
 std::size_t groups_of(const AffineLayout& layout) { return layout.scale_of(layout.size() - 1) + 1; }
 

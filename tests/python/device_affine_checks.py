@@ -44,7 +44,8 @@ def brought(x):
 def alike(there, here):
     """Codes, scales, counts, and what they stand for."""
     assert there.device == "cuda" and here.device == "cpu" and there.format == here.format
-    codes = there.to_device("cpu").codes
+    codes, spelled = there.to_device("cpu").codes, there.codes.to_device("cpu").bits
+    assert np.array_equal(spelled, here.codes.astype(np.int64) & (1 << here.bits) - 1)
     assert codes.dtype == here.codes.dtype and np.array_equal(codes, here.codes)
     assert np.array_equal(there.scale, here.scale) and there.scale.dtype == here.scale.dtype
     assert np.array_equal(there.zero_point, here.zero_point)
