@@ -134,6 +134,12 @@ def test_what_has_no_range_or_is_for_this_machine_is_said():
         ("bring them here", ValueError, lambda: ww.affine(brought(x), scale=1, **drawn)),
         (r"a lies on cuda.*a.to_device\('cpu'\)", TypeError, lambda: ww.integer_matmul(z, z)),
         (r"codes lie on cuda.*codes.to_device", TypeError, lambda: ww.Affine(z.codes, 1)),
+        (
+            "calibration is for numbers of this machine",
+            ValueError,
+            lambda: ww.calibrate(brought(x)),
+        ),
+        ("x.codes its codes", TypeError, lambda: np.asarray(z)),
         ("x lies on cuda, and layers", TypeError, lambda: ww.affine_linear(z, z, scale=1)),
     ):
         with pytest.raises(kind, match=words):

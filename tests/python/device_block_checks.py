@@ -203,6 +203,7 @@ def test_blocks_of_codes_parts_and_other_formats():
     assert same(made.elements, here.elements) and same(made.scales, here.scales)
     assert same(made[2:4, 32:].dequantise(), here[2:4, 32:].dequantise())
     assert alike(there.requantise("nvfp4", axis=0), here.requantise("nvfp4", axis=0))
+    assert same(ww.array(there, "e5m10"), ww.array(here, "e5m10"))
     assert there.nbytes == here.nbytes and repr(there) == repr(here)
     assert str(there.card()) == str(here.card()) and (there == here).all()
     small = ww.blocks(x, "nvfp4")
