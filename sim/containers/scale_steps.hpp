@@ -96,7 +96,8 @@ struct ScaleSteps {
     return of_exponent(std::clamp(e, -top, top));
   }
 
-  constexpr BlockScale wide(double amax) const {
+  template <class T>  // as quotient is
+  constexpr BlockScale wide(T amax) const {
     auto s = static_cast<float>(quotient(amax, max));
     if (s == 0) s = 1;
     if (pow2) s = power_above(s);
