@@ -198,6 +198,7 @@ struct ReadBlocks {
       const std::uint64_t number = convert(to, element, code_at(element, elements, i)).code;
       const auto* scale = static_cast<const std::byte*>(scales) + block_of(grid, i) * steps.bytes;
       const double by = steps.value(load_code<std::uint32_t>(scale, steps.bytes));
+      // The one NaN that there is on this machine, whichever the GPU's operations make.
       const auto product = static_cast<T>(hn::Mul(std::bit_cast<double>(number), by));
       x[i] = product == product ? product : std::numeric_limits<T>::quiet_NaN();
     }

@@ -141,13 +141,13 @@ def test_a_scale_of_the_tensor_is_found_or_given():
         ww.blocks(brought(np.full((1, 16), 3.4e38, np.float32)), "block(fixed8.7,16,binary32)")
 
 
-@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp4", "mxint8", "nvfp4"])
+@pytest.mark.parametrize("format", [*MX, "nvfp4", "block(e5m2,16,ue4m3fn)"])
 def test_all_codes_under_all_scales_are_read_as_on_this_machine(format):
     f = ww.BlockFormat(format)
-    scales = np.arange(0x7F if format == "nvfp4" else 256, dtype=np.uint8)[:, None]
+    scales = np.arange(0x7F if f._core.takes_tensor_scale else 256, dtype=np.uint8)[:, None]
     codes = np.arange(1 << f.element.width, dtype=np.uint8)
     elements = np.broadcast_to(np.resize(codes, 256), (len(scales), 256))
-    given = {"tensor_scale": np.float32(1.7e-38)} if format == "nvfp4" else {}
+    given = {"tensor_scale": np.float32(1.7e-38)} if f._core.takes_tensor_scale else {}
     here = ww.Blocks.of(elements, np.repeat(scales, 256 // f.block, 1), f, **given)
     there = here.to_device("cuda")
     assert there.to_device("cpu").elements.bits is not here.elements.bits
