@@ -57,14 +57,6 @@ struct ThreadIntegers {
   Kernel operation, comparison, classes, to_integers, from_integers;
 };
 
-// A GPU has no tables to look values up in.
-void refuse_table(const Format& f) {
-  if (f.is_table())
-    throw std::invalid_argument(fmt::format(
-        "{}: tables are not on the GPU; compute on the CPU, or convert to a float there",
-        to_string(f)));
-}
-
 // Calls f with the least of them that have so many digits; `what` wants them.
 template <class F>
 auto with_integers(int digits, const std::string& what, const F& f) {
@@ -121,6 +113,13 @@ void ask(Device& device, Question question, const CodeArray& a, std::size_t coun
 }
 
 }  // namespace
+
+void refuse_table(const Format& f) {
+  if (f.is_table())
+    throw std::invalid_argument(fmt::format(
+        "{}: tables are not on the GPU; compute on the CPU, or convert to a float there",
+        to_string(f)));
+}
 
 DeviceElementwise::DeviceElementwise(Device& device, Operation op, const Format& to, const Env& env,
                                      std::span<const Format> operands, bool flags) {

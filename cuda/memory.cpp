@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "affine.hpp"
+#include "blocks.hpp"
 #include "convolution.hpp"
 #include "elements.hpp"
 #include "gpu_device.hpp"
@@ -130,6 +132,66 @@ void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::ui
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
   in_turn(queue, [&](Device& device) { signs(device, a, count, result); });
 }
+
+template <class T>
+BlockTally quantise_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                           const BlockHow& how, const T* x, void* elements, void* scales) {
+  BlockTally tally;
+  in_turn(queue, [&](Device& device) {
+    tally = quantise_blocks(device, f, grid, how, x, elements, scales);
+  });
+  return tally;
+}
+template <class T>
+void read_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                 float tensor_scale, const void* elements, const void* scales, T* x) {
+  in_turn(queue,
+          [&](Device& device) { read_blocks(device, f, grid, tensor_scale, elements, scales, x); });
+}
+template <class T>
+double largest_magnitude(const Queue& queue, const T* x, std::size_t count) {
+  double most = 0;
+  in_turn(queue, [&](Device& device) { most = largest_magnitude(device, x, count); });
+  return most;
+}
+
+template <class T>
+AffineCounts quantise_affine(const Queue& queue, const AffineNumbers& numbers,
+                             const AffineRule& rule, int bits, const T* x, void* codes,
+                             std::uint8_t* flags, RandomSource random) {
+  check_drawn(random);
+  AffineCounts counts;
+  in_turn(queue, [&](Device& device) {
+    counts = quantise_affine(device, numbers, rule, bits, x, codes, flags, random);
+  });
+  return counts;
+}
+template <class T>
+void dequantise_affine(const Queue& queue, const AffineNumbers& numbers, IntegerItem item, int bits,
+                       const void* codes, T* x) {
+  in_turn(queue, [&](Device& device) { dequantise_affine(device, numbers, item, bits, codes, x); });
+}
+template <class T>
+void group_ranges(const Queue& queue, const AffineLayout& layout, const T* x, std::span<T> low,
+                  std::span<T> high) {
+  in_turn(queue, [&](Device& device) { group_ranges(device, layout, x, low, high); });
+}
+
+#define WIDTHWISE_NUMBERS_OF(T)                                                                \
+  template BlockTally quantise_blocks(const Queue&, const BlockFormat&, const BlockGrid&,      \
+                                      const BlockHow&, const T*, void*, void*);                \
+  template void read_blocks(const Queue&, const BlockFormat&, const BlockGrid&, float,         \
+                            const void*, const void*, T*);                                     \
+  template double largest_magnitude(const Queue&, const T*, std::size_t);                      \
+  template AffineCounts quantise_affine(const Queue&, const AffineNumbers&, const AffineRule&, \
+                                        int, const T*, void*, std::uint8_t*, RandomSource);    \
+  template void dequantise_affine(const Queue&, const AffineNumbers&, IntegerItem, int,        \
+                                  const void*, T*);                                            \
+  template void group_ranges(const Queue&, const AffineLayout&, const T*, std::span<T>,        \
+                             std::span<T>);
+WIDTHWISE_NUMBERS_OF(float)
+WIDTHWISE_NUMBERS_OF(double)
+#undef WIDTHWISE_NUMBERS_OF
 
 namespace {
 

@@ -15,6 +15,15 @@ WIDTHWISE_BOTH_INLINE void raise_to(unsigned long long* at, unsigned long long x
 #endif
 }
 
+// Adds x to what is kept there.
+WIDTHWISE_BOTH_INLINE void add_to(unsigned long long* at, unsigned long long x) {
+#ifdef __CUDA_ARCH__
+  if (x) atomicAdd(at, x);
+#else
+  *at += x;
+#endif
+}
+
 // |x| 2^scale, or the infinity or NaN of lanes. Exact where lanes have all numbers of the format.
 template <class T>
 WIDTHWISE_BOTH_INLINE T magnitude_of(const Factor<std::uint64_t>& x, int scale = 0) {

@@ -5,6 +5,9 @@
 #include "widthwise/sim/affine.hpp"
 #include "widthwise/sim/integer_product.hpp"
 #include "widthwise/sim/requantise.hpp"
+#ifdef WIDTHWISE_CUDA
+#include "numbers_there.hpp"
+#endif
 
 using namespace widthwise;
 
@@ -55,12 +58,14 @@ AffineRule rule_of(const std::pair<std::int64_t, std::int64_t>& range,
   return rule;
 }
 
-AffineScales make_scales(const std::array<std::size_t, 7>& layout, const Reals& scales,
-                         const Integers& zero_points) {
+using Layout7 = std::array<std::size_t, 7>;
+AffineLayout layout_of(const Layout7& layout) {
   const auto [outer, length, inner, block, of_outer, of_group, of_inner] = layout;
-  return {{outer, length, inner, block, of_outer, of_group, of_inner},
-          listed(scales),
-          listed(zero_points)};
+  return {outer, length, inner, block, of_outer, of_group, of_inner};
+}
+
+AffineScales make_scales(const Layout7& layout, const Reals& scales, const Integers& zero_points) {
+  return {layout_of(layout), listed(scales), listed(zero_points)};
 }
 
 template <class Value>
@@ -187,6 +192,63 @@ void integer_product(const py::array& a, const py::array& b, const Integers& zer
             [&](std::size_t first, std::size_t count) { prepared.run(first, count, c); });
 }
 
+#ifdef WIDTHWISE_CUDA
+
+using cuda::Queue;
+
+cuda::AffineNumbers numbers_of(const Layout7& layout, const Reals& scales,
+                               const Integers& zero_points) {
+  return {layout_of(layout),
+          {scales.data(), static_cast<std::size_t>(scales.size())},
+          {zero_points.data(), static_cast<std::size_t>(zero_points.size())}};
+}
+
+// Codes there are a format's, int4, uint8, ...
+IntegerItem item_of(const Format& f) { return {item_bytes(f.width()), f.is_signed()}; }
+
+std::pair<std::uint64_t, std::uint64_t> quantise_there(
+    const Queue& queue, const Layout7& layout, const Reals& scales, const Integers& zero_points,
+    const py::array& values, const Format& f, py::array codes, py::object flags,
+    const std::pair<std::int64_t, std::int64_t>& range, const std::string& arithmetic,
+    const Env& env, const py::object& nan, bool far_is_low, std::uint64_t seed) {
+  const cuda::AffineNumbers numbers = numbers_of(layout, scales, zero_points);
+  const AffineRule rule = rule_of(range, arithmetic, env, nan, far_is_low, item_of(f));
+  std::byte* to = place(f, codes, numbers.layout.size());
+  std::uint8_t* raised = flags_place(flags, numbers.layout.size());
+  const AffineCounts counts = with_numbers(values, [&](const auto* x) {
+    const py::gil_scoped_release free;
+    return cuda::quantise_affine(queue, numbers, rule, f.width(), x, to, raised, {seed});
+  });
+  return {counts.clamped, counts.nan};
+}
+
+void dequantise_there(const Queue& queue, const Layout7& layout, const Reals& scales,
+                      const Integers& zero_points, const Format& f, const py::array& codes,
+                      const py::array& values) {
+  const CodeArray from = code_array(f, codes);
+  with_numbers(values, [&]<class T>(const T* x) {
+    const py::gil_scoped_release free;
+    cuda::dequantise_affine(queue, numbers_of(layout, scales, zero_points), item_of(f), f.width(),
+                            from.data, const_cast<T*>(x));
+  });
+}
+
+// Two arrays of the numbers' type.
+py::tuple ranges_there(const Queue& queue, const Layout7& layout, std::size_t groups,
+                       const py::array& values) {
+  return with_numbers(values, [&]<class T>(const T* x) -> py::tuple {
+    py::array_t<T> low(static_cast<py::ssize_t>(groups)), high(low.size());
+    const std::span<T> lows(low.mutable_data(), groups), highs(high.mutable_data(), groups);
+    {
+      const py::gil_scoped_release free;
+      cuda::group_ranges(queue, layout_of(layout), x, lows, highs);
+    }
+    return py::make_tuple(low, high);
+  });
+}
+
+#endif
+
 }  // namespace
 
 void bind_affine(py::module_& m) {
@@ -196,6 +258,11 @@ void bind_affine(py::module_& m) {
            py::arg("range"), py::arg("arithmetic"), py::arg("env"), py::arg("nan"),
            py::arg("far_is_low"), py::arg("random"))
       .def("dequantise", &dequantise, py::arg("codes"), py::arg("values"));
+#ifdef WIDTHWISE_CUDA
+  m.def("device_affine_quantise", &quantise_there);
+  m.def("device_affine_dequantise", &dequantise_there);
+  m.def("device_group_ranges", &ranges_there);
+#endif
   m.def("float_range", &range_of, py::arg("values"));
   m.def("block_ranges", &block_ranges_of, py::arg("values"), py::arg("length"), py::arg("block"));
   m.def("requantise", &requantise_sums, py::arg("sums"), py::arg("codes"), py::arg("inner"),

@@ -3,6 +3,9 @@
 #include "codes.hpp"
 #include "slices.hpp"
 #include "widthwise/sim/blocks.hpp"
+#ifdef WIDTHWISE_CUDA
+#include "numbers_there.hpp"
+#endif
 
 using namespace widthwise;
 
@@ -31,6 +34,10 @@ bool of_floats(const py::array& x) {
 }
 
 // (clamped elements, blocks whose scale is NaN, the first number refused or None)
+py::tuple as_tuple(const BlockTally& tally) {
+  return py::make_tuple(tally.clamped, tally.special, tally.refused);
+}
+
 py::tuple quantise_blocks(const BlockFormat& f, const Grid& g, const py::array& x,
                           py::array elements, py::array scales, const BlockHow& how) {
   const BlockGrid grid = grid_of(g);
@@ -43,7 +50,7 @@ py::tuple quantise_blocks(const BlockFormat& f, const Grid& g, const py::array& 
     for (std::size_t i = first; i < first + n && !tally.refused; ++i)
       quantiser.run(i, x.data(), to, scale, tally);
   });
-  return py::make_tuple(tally.clamped, tally.special, tally.refused);
+  return as_tuple(tally);
 }
 
 void read_out(const BlockFormat& f, const Grid& g, const py::array& elements,
@@ -91,6 +98,42 @@ void unpack_rows(const Format& f, const Bytes& bytes, std::size_t n, py::array c
   unpack_codes(f.width(), from, rows, n, to);
 }
 
+#ifdef WIDTHWISE_CUDA
+
+using cuda::Queue;
+
+py::tuple quantise_there(const Queue& queue, const BlockFormat& f, const Grid& g,
+                         const py::array& x, py::array elements, py::array scales,
+                         const BlockHow& how) {
+  const BlockGrid grid = grid_of(g);
+  std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
+  std::byte* scale = place(f.scale, scales, grid.scales());
+  return as_tuple(with_numbers(x, [&](const auto* numbers) {
+    const py::gil_scoped_release free;
+    return cuda::quantise_blocks(queue, f, grid, how, numbers, to, scale);
+  }));
+}
+
+void read_there(const Queue& queue, const BlockFormat& f, const Grid& g, const py::array& elements,
+                const py::array& scales, const py::array& x, float tensor_scale) {
+  const CodeArray codes = code_array(f.element, elements), scale = code_array(f.scale, scales);
+  with_numbers(x, [&]<class T>(const T* numbers) {
+    const py::gil_scoped_release free;
+    cuda::read_blocks(queue, f, grid_of(g), tensor_scale, codes.data, scale.data,
+                      const_cast<T*>(numbers));
+  });
+}
+
+double largest_there(const Queue& queue, const py::array& x) {
+  const auto n = static_cast<std::size_t>(x.size());
+  return with_numbers(x, [&](const auto* numbers) {
+    const py::gil_scoped_release free;
+    return cuda::largest_magnitude(queue, numbers, n);
+  });
+}
+
+#endif
+
 }  // namespace
 
 void bind_blocks(py::module_& m) {
@@ -113,6 +156,11 @@ void bind_blocks(py::module_& m) {
   m.def("quantise_blocks", &quantise_blocks);
   m.def("read_blocks", &read_out);
   m.def("largest_magnitude", &largest);
+#ifdef WIDTHWISE_CUDA
+  m.def("device_quantise_blocks", &quantise_there);
+  m.def("device_read_blocks", &read_there);
+  m.def("device_largest_magnitude", &largest_there);
+#endif
   m.def("pack_codes", &pack_rows);
   m.def("unpack_codes", &unpack_rows);
 }

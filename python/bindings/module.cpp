@@ -7,7 +7,6 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_array(m);
   bind_chain(m);
   bind_rounded_values(m);
-  bind_affine(m);
   bind_dot(m);
   bind_convolution(m);
   bind_device(m);
@@ -16,6 +15,7 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_study(m);
   bind_verify(m);
   bind_export(m);
+  bind_affine(m);
   bind_blocks(m);
   bind_info(m);
   bind_machine(m);

@@ -28,6 +28,10 @@ class Container:
     def shape(self) -> tuple[int, ...]:
         raise NotImplementedError
 
+    def numbers(self) -> Any:
+        """What other containers are made of: exact, NumPy's or on a GPU a DeviceArray."""
+        raise NotImplementedError
+
     def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
         """Codes and scales for a unit that sums along an axis; an error that names the argument
         and the way out, where the blocks are not those that the unit scales."""

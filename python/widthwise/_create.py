@@ -15,6 +15,7 @@ from . import _codes, _mpfr, _types
 from . import _widthwise as core
 from ._array import Array
 from ._code_array import CodeArray
+from ._container import Container
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
 from ._missing import asks_for
@@ -67,6 +68,7 @@ def array(
     env = core.Env(rounding, tininess)
     how: dict[str, Any] = {"rounding": rounding, "tininess": tininess}
     how |= {"seed": checked_seed(seed), "random": random}
+    x = x.numbers() if isinstance(x, Container) else x
     if is_tensor(x):
         from ._views import from_tensor
 

@@ -41,9 +41,9 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     Made by `x.to_device("cuda")` of an Array, and by `ww.from_bits(codes, format)` of another
     library's array on a GPU, whose memory it then shares, or `ww.array(values, format)` of its
     values. Operators, elementwise functions, `ww.matmul`, `ww.dot`, `ww.sum`, `ww.cumsum`,
-    `ww.conv1d` and `ww.conv2d` take them and leave their results there; flags, the truths of
-    comparisons, classes and what `ww.trace` tells come here. Other libraries take them by DLPack
-    and `__cuda_array_interface__`, as unsigned integers.
+    `ww.conv1d`, `ww.conv2d`, `ww.blocks` and `ww.affine` take them and leave their results there;
+    flags, the truths of comparisons, classes and what `ww.trace` tells come here. Other libraries
+    take them by DLPack and `__cuda_array_interface__`, as unsigned integers.
 
     >>> import widthwise as ww
     >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP

@@ -157,6 +157,7 @@ def rescaled(
     for step, x in ((multiply, factor), (add, c)):
         if x is not None:
             z, before = z if flags else (z, np.uint8(0))
+            x = x.to_device(z.device) if x is factor else x
             z = step(z, x, format=u.result_format, flags=flags)
             raised = raised | before
     return (z[0], z[1] | raised) if flags else z

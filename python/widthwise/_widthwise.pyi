@@ -129,6 +129,45 @@ def device_compare(
 ) -> None: ...
 def device_classify(queue: Queue, f: Format, a: Any, result: Any) -> None: ...
 def device_signs(queue: Queue, f: Format, a: Any, result: Any) -> None: ...
+def device_quantise_blocks(
+    queue: Queue,
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    x: Any,
+    elements: Any,
+    scales: Any,
+    how: BlockHow,
+) -> tuple[int, int, int | None]: ...
+def device_read_blocks(
+    queue: Queue,
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    elements: Any,
+    scales: Any,
+    x: Any,
+    tensor_scale: float,
+) -> None: ...
+def device_largest_magnitude(queue: Queue, x: Any) -> float: ...
+def device_affine_quantise(
+    queue: Queue,
+    layout: Any,
+    scales: Any,
+    zero_points: Any,
+    values: Any,
+    f: Format,
+    codes: Any,
+    flags: Any,
+    range: tuple[int, int],
+    arithmetic: str,
+    env: Env,
+    nan: Any,
+    far_is_low: bool,
+    seed: int,
+) -> tuple[int, int]: ...
+def device_affine_dequantise(
+    queue: Queue, layout: Any, scales: Any, zero_points: Any, f: Format, codes: Any, values: Any
+) -> None: ...
+def device_group_ranges(queue: Queue, layout: Any, groups: int, x: Any) -> tuple[Any, Any]: ...
 def device_running(
     queue: Queue, unit: Unit, operands: Operands, result: Any, flags: Any, seed: int
 ) -> None: ...

@@ -64,12 +64,11 @@ class Workplace(NamedTuple):
     def flags(self, shape: tuple[int, ...], wanted: bool) -> Numbers | None:
         return self.numbers(shape) if wanted else None
 
-    def run(self, work: str, *arguments: Any, here: tuple[Any, ...] = ()) -> None:
+    def run(self, work: str, *arguments: Any, here: tuple[Any, ...] = ()) -> Any:
         """One of the core's functions, which takes some more `here`, or its twin for a GPU."""
         if self.gpu is None:
-            getattr(core, work)(*arguments, *here)
-        else:
-            getattr(core, f"device_{work}")(_device.queue(self.gpu), *arguments)
+            return getattr(core, work)(*arguments, *here)
+        return getattr(core, f"device_{work}")(_device.queue(self.gpu), *arguments)
 
 
 HERE = Workplace(None)

@@ -8,7 +8,6 @@
 #include "../engine/machine_rounding.hpp"
 #include "affine_code.hpp"
 #include "affine_lanes.hpp"
-#include "to_odd.hpp"
 
 namespace widthwise {
 namespace affine {
@@ -21,9 +20,7 @@ struct Piece {
 };
 
 Piece piece_at(const AffineLayout& at, std::size_t first, std::size_t end) {
-  const std::size_t i = first % at.inner, k = first / at.inner % at.length,
-                    o = first / at.inner / at.length;
-  const std::size_t scale = o * at.of_outer + k / at.block * at.of_group + i * at.of_inner;
+  const std::size_t i = first % at.inner, k = first / at.inner % at.length;
   const bool along_k = at.of_group != 0 && at.inner == 1 && at.block == 1;
   std::size_t count = end - first;
   if (at.of_inner != 0)
@@ -34,7 +31,7 @@ Piece piece_at(const AffineLayout& at, std::size_t first, std::size_t end) {
     count = (std::min(at.length, (k / at.block + 1) * at.block) - k) * at.inner - i;
   else if (at.of_outer != 0)
     count = (at.length - k) * at.inner - i;
-  return {first, std::min(count, end - first), scale, at.of_inner != 0 || along_k};
+  return {first, std::min(count, end - first), at.scale_of(first), at.of_inner != 0 || along_k};
 }
 
 template <class Work>
@@ -106,11 +103,10 @@ struct Steps {
   std::uint64_t take(const Item* codes, std::size_t n, Value* values) const {
     std::uint64_t rounded = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const double s = scale[each ? i : 0];
-      const double steps = static_cast<double>(codes[i]) - zero[each ? i : 0];
-      const double x = steps * s, lost = std::fma(steps, s, -x);
-      values[i] = static_cast<Value>(sizeof(Value) == 4 ? to_odd(x, lost) : x);
-      rounded += lost != 0;
+      const std::size_t at = each ? i : 0;
+      const auto z = dequantised<Value>(static_cast<double>(codes[i]), zero[at], scale[at]);
+      values[i] = z.value;
+      rounded += z.rounded;
     }
     return rounded;
   }

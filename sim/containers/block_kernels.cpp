@@ -12,7 +12,6 @@
 
 #include "sim/containers/cut-inl.hpp"
 #include "sim/engine/for_lanes-inl.hpp"
-#include "sim/engine/odd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::containers::HWY_NAMESPACE {
@@ -21,7 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // f(i, lanes) for whole vectors, and one lane at a time for the rest.
 using widthwise::HWY_NAMESPACE::for_lanes;
-using widthwise::HWY_NAMESPACE::to_odd;
 
 template <class T>
 constexpr Magnitude<T> infinity_bits() {
@@ -77,10 +75,7 @@ HWY_INLINE void for_scaled(D d, const T* by, std::size_t n, std::size_t group, c
 template <class T>
 void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
   for_scaled(hn::ScalableTag<T>(), by, n, group, [&](auto d, std::size_t i, auto f) {
-    const auto a = hn::LoadU(d, x + i), p = hn::Mul(a, f);
-    const auto flushed = hn::IfThenElse(hn::IsNaN(p), a, p);  // infinity and NaN stay
-    const auto none = hn::Eq(f, hn::Zero(d));
-    hn::StoreU(hn::IfThenElse(none, flushed, normal_product(d, a, f)), d, v + i);
+    hn::StoreU(multiplied(d, hn::LoadU(d, x + i), f), d, v + i);
   });
 }
 
@@ -99,14 +94,7 @@ void divide(const float* x, const float* by, std::size_t n, std::size_t group, f
 
 void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   for_scaled(hn::ScalableTag<double>(), by, n, group, [&](auto d, std::size_t i, auto s) {
-    const auto a = hn::LoadU(d, x + i);
-    const auto q = hn::Div(a, s);
-    const auto least = hn::Set(d, std::numeric_limits<double>::min());
-    // The remainder of a quotient that is no normal number is none either; all such round alike.
-    const auto lost = hn::And(hn::Lt(hn::Abs(q), least), hn::Ne(a, hn::Zero(d)));
-    const auto left = hn::NegMulAdd(q, s, a);  // infinite where q is: then q becomes the largest
-    const auto odd = to_odd(q, left, hn::Ne(left, hn::Zero(d)));
-    hn::StoreU(hn::IfThenElse(lost, hn::CopySign(least, a), odd), d, v + i);
+    hn::StoreU(divided_to_odd(d, hn::LoadU(d, x + i), s), d, v + i);
   });
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -31,7 +33,8 @@ class Read final : public BlockReader::Work {
         scaler_(f, under(tensor_scale)),
         values_(Operation::convert, sizeof(V) == 4 ? binary32 : binary64, {},
                 std::span(&f.element, 1), false, grid.outer * grid.rows * grid.columns),
-        item_(static_cast<std::size_t>(item_bytes(f.element.width()))) {}
+        item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
+        infinite_by_zero_(f.element.has_inf() && f.takes_tensor_scale()) {}
 
   std::size_t panels() const final { return panels_.count(); }
 
@@ -46,7 +49,9 @@ class Read final : public BlockReader::Work {
         const std::size_t at = p.number + r * p.stride + first;
         const void* codes = elements + at * item_;
         values_.run({&codes, 1}, n, v, nullptr);
-        deliver(v, scale.data() + block, n, group, static_cast<T*>(numbers) + at);
+        T* const x = static_cast<T*>(numbers) + at;
+        deliver(v, scale.data() + block, n, group, x);
+        if (infinite_by_zero_) spell_nan(x, n);
       }
     });
   }
@@ -60,9 +65,9 @@ class Read final : public BlockReader::Work {
 
   std::vector<V> scales_of(const Panels::Panel& p, const std::byte* scales) const {
     std::vector<V> scale(p.blocks);
-    const int bytes = scaler_.scale_bytes();
+    const int bytes = scaler_.steps().bytes;
     for (std::size_t g = 0; g < p.blocks; ++g)
-      scale[g] = static_cast<V>(scaler_.value(load_code<std::uint32_t>(
+      scale[g] = static_cast<V>(scaler_.steps().value(load_code<std::uint32_t>(
           scales + (p.scale + g) * static_cast<std::size_t>(bytes), bytes)));
     return scale;
   }
@@ -73,10 +78,17 @@ class Read final : public BlockReader::Work {
     narrow(reinterpret_cast<const double*>(v), n, reinterpret_cast<float*>(x));
   }
 
+  // Machines make NaN of either sign.
+  static void spell_nan(T* x, std::size_t n) {
+    std::replace_if(
+        x, x + n, [](T v) { return v != v; }, std::numeric_limits<T>::quiet_NaN());
+  }
+
   Panels panels_;
   BlockScaler scaler_;
   Elementwise values_;
   std::size_t item_;
+  bool infinite_by_zero_;  // whether products may be
 };
 
 bool exact_in_floats(const Format& f) {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "to_odd.hpp"
 #include "widthwise/significand.hpp"
 #include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/values.hpp"
@@ -13,27 +12,7 @@
 namespace widthwise::containers {
 namespace {
 
-constexpr std::uint64_t one = std::uint64_t{1} << 52, two = one << 1;  // significands of 53 digits
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-struct Split {
-  std::int64_t exponent;
-  std::uint64_t significand;
-};
-
-// Of a positive number.
-Split split(double x) {
-  if (x < std::numeric_limits<double>::min()) {
-    const auto [exponent, significand] = split(x * 0x1p64);
-    return {exponent - 64, significand};
-  }
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  return {static_cast<std::int64_t>(bits >> 52) - 1023, (bits & (one - 1)) | one};
-}
-
-double power_of_two(std::int64_t exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
+constexpr std::uint64_t one = hidden_one, two = one << 1;  // significands of 53 digits
 
 double largest_number(const Format& f) {
   const auto code = find_code(f, NamedCode::max_finite);
@@ -91,73 +70,35 @@ Turns turns_of(ScaleRule rule, std::uint64_t top, int fraction) {
   }
 }
 
-float power_above(float s) {
-  int exponent;
-  const float fraction = std::frexp(s, &exponent);
-  return std::ldexp(1.0F, exponent - (fraction == 0.5F));
-}
-
-double small_value(std::uint32_t code) {
-  const std::int64_t field = code >> 3;
-  const double digits = static_cast<double>((code & 7) + (field ? 8 : 0));
-  return code >= 0x7f ? nan : digits * power_of_two((field ? field : 1) - 10);
-}
-
-// x / y, rounded to odd.
-double quotient(double x, double y) {
-  const double q = x / y;
-  return to_odd(q, std::fma(-q, y, x));
+ScaleSteps::Kind kind_of(const BlockFormat& f, const BlockHow& how) {
+  using enum ScaleSteps::Kind;
+  if (f.power_of_two()) return power;
+  if (f.scale == binary32) return wide;
+  return how.steps == BlockSteps::single ? stepwise : small_float;
 }
 
 }  // namespace
 
 BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
-    : kind_(f.power_of_two()                  ? Kind::power
-            : f.scale == binary32             ? Kind::wide
-            : how.steps == BlockSteps::single ? Kind::stepwise
-                                              : Kind::small_float),
-      flush_(f.flush),
-      pow2_(f.rule == ScaleRule::pow2),
-      scale_bytes_(item_bytes(f.scale.width())),
-      top_(f.power_of_two() ? f.scale.bias : 0),
-      max_(largest_number(f.element)),
-      min_(least_number(f)),
-      tensor_scale_(how.tensor_scale) {
-  const auto [exponent, significand] = split(max_);
-  emax_ = exponent;
+    : steps_{.kind = kind_of(f, how),
+             .flush = f.flush,
+             .pow2 = f.rule == ScaleRule::pow2,
+             .bytes = item_bytes(f.scale.width()),
+             .top = f.power_of_two() ? f.scale.bias : 0,
+             .max = largest_number(f.element),
+             .tensor_scale = how.tensor_scale},
+      min_(least_number(f)) {
+  const auto [exponent, significand] = split(steps_.max);
   const Turns at = turns_of(f.rule, significand, fraction_digits(f.element));
-  up_ = at.up;
-  down_ = at.down;
+  steps_.emax = exponent;
+  steps_.up = at.up;
+  steps_.down = at.down;
   if (!f.takes_tensor_scale()) return;
-  Format saturating = e4m3fn;  // whose codes above zero are the same
-  saturating.overflow = Overflow::max;
-  small_.emplace(Operation::convert, saturating, Env{}, std::span(&binary32, 1), false, 1 << 12);
-  for (std::uint32_t code = 0; code < value_.size(); ++code) {
-    value_[code] = small_value(code) * static_cast<double>(tensor_scale_);
-    divisor_[code] = code == 0 ? 1 : value_[code];
+  small_.emplace(Operation::convert, small_scales, Env{}, std::span(&binary32, 1), false, 1 << 12);
+  for (std::uint32_t code = 0; code < divisor_.size(); ++code) {
+    divisor_[code] = code == 0 ? 1 : steps_.value(code);
     reciprocal_[code] = static_cast<float>(1 / divisor_[code]);
   }
-}
-
-inline BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
-  return {static_cast<std::uint32_t>(exponent + top_), power_of_two(-exponent)};
-}
-
-inline BlockScale BlockScaler::power(double amax) const {
-  constexpr double least_normal = 0x1p-126;
-  if (!(amax <= std::numeric_limits<double>::max())) return {nan(), 0};
-  if (amax == 0) return of_exponent(-top_);
-  if (flush_ && amax < least_normal) return {0, 0};
-  const auto [exponent, significand] = split(amax);
-  const std::int64_t e = exponent - emax_ + (significand >= up_) - (significand < down_);
-  return of_exponent(std::clamp(e, -top_, top_));
-}
-
-inline BlockScale BlockScaler::wide(double amax) const {
-  auto s = static_cast<float>(quotient(amax, max_));
-  if (s == 0) s = 1;
-  if (pow2_) s = power_above(s);
-  return {std::bit_cast<std::uint32_t>(s), static_cast<double>(s)};
 }
 
 // Codes of E4M3 for numbers that are rounded to odd, or to binary32 as torchao has them.
@@ -166,36 +107,20 @@ void BlockScaler::small_codes(const float* wanted, std::size_t count, std::uint8
   small_->run({&operand, 1}, count, codes, nullptr);
 }
 
-// b = amax / (max S), at least the least code: no element of such a block is divided by 0.
 void BlockScaler::find_small(std::span<const double> amax, BlockScale* found) const {
-  const double by = max_ * static_cast<double>(tensor_scale_);
-  std::vector<double> exact(amax.size());
   std::vector<float> wanted(amax.size());
-  divide_to_odd(amax.data(), &by, amax.size(), amax.size(), exact.data());
-  narrow_to_odd(exact.data(), amax.size(), wanted.data());
+  if (steps_.kind == ScaleSteps::Kind::stepwise) {
+    std::ranges::transform(amax, wanted.begin(), [&](double x) { return steps_.stepwise(x); });
+  } else {
+    const double by = steps_.divisor();
+    std::vector<double> exact(amax.size());
+    divide_to_odd(amax.data(), &by, amax.size(), amax.size(), exact.data());
+    narrow_to_odd(exact.data(), amax.size(), wanted.data());
+  }
   std::vector<std::uint8_t> codes(amax.size());
   small_codes(wanted.data(), amax.size(), codes.data());
-  for (const std::uint8_t code : codes) {
-    const bool zeros = *amax.data() == 0;
-    amax = amax.subspan(1);
-    const std::uint32_t b = zeros ? 0 : std::max<std::uint32_t>(code, 1);
-    *found++ = {b, zeros ? 1 : value_[b]};
-  }
-}
-
-// torchao's steps: each in binary32, block scales of 2^-6 and more, and the reciprocal multiplied.
-void BlockScaler::find_stepwise(std::span<const double> amax, BlockScale* found) const {
-  std::vector<float> wanted(amax.size());
-  std::ranges::transform(amax, wanted.begin(), [&](double x) {
-    const float t = static_cast<float>(x) / static_cast<float>(max_) / tensor_scale_;
-    return std::clamp(t, 0x1p-6F, 448.0F);
-  });
-  std::vector<std::uint8_t> codes(amax.size());
-  small_codes(wanted.data(), amax.size(), codes.data());
-  for (const std::uint8_t code : codes) {
-    const auto b = static_cast<float>(small_value(code));
-    *found++ = {code, static_cast<double>(1.0F / tensor_scale_ / b)};
-  }
+  std::ranges::transform(codes, amax, found,
+                         [&](std::uint8_t code, double x) { return steps_.small(code, x); });
 }
 
 namespace {
@@ -211,16 +136,16 @@ float reciprocal_of(float s) { return is_moderate(s) ? 1 / s : 0; }
 // Divisors of up to 28 digits, or divisions of floats.
 bool BlockScaler::has_few_steps() const {
   constexpr int short_digits = 4;
-  const auto digits = 53 - std::countr_zero(split(max_).significand);
-  if (kind_ == Kind::small_float)
-    return digits <= short_digits && max_ >= 0x1p-20 && max_ <= 0x1p20 &&
-           is_moderate(tensor_scale_);
-  return kind_ == Kind::wide && digits <= 24;
+  const auto digits = 53 - std::countr_zero(split(steps_.max).significand);
+  if (steps_.kind == ScaleSteps::Kind::small_float)
+    return digits <= short_digits && steps_.max >= 0x1p-20 && steps_.max <= 0x1p20 &&
+           is_moderate(steps_.tensor_scale);
+  return steps_.kind == ScaleSteps::Kind::wide && digits <= 24;
 }
 
 bool BlockScaler::small_divisors(float* most, std::size_t count, std::uint8_t* codes) const {
   constexpr std::uint32_t beyond = (1U << (23 - 4)) - 1;  // of E4M3's borders
-  const double by = max_ * static_cast<double>(tensor_scale_);
+  const double by = steps_.divisor();
   const auto reciprocal = static_cast<float>(1 / by);
   float wanted[most_groups];
   const std::size_t whole = (count + most_lanes - 1) / most_lanes * most_lanes;
@@ -234,35 +159,29 @@ bool BlockScaler::small_divisors(float* most, std::size_t count, std::uint8_t* c
 // The quotient of floats is rounded once by the machine.
 bool BlockScaler::wide_divisors(const float* most, std::size_t count, float* scales,
                                 float* reciprocals) const {
-  const auto max = static_cast<float>(max_);
+  const auto max = static_cast<float>(steps_.max);
   bool finite = true;
   for (std::size_t g = 0; g < count; ++g) {
     finite &= most[g] <= std::numeric_limits<float>::max();
     const float s = most[g] / max;
     scales[g] = s == 0 ? 1 : s;
   }
-  if (pow2_) std::transform(scales, scales + count, scales, power_above);
+  if (steps_.pow2) std::transform(scales, scales + count, scales, power_above<float>);
   std::transform(scales, scales + count, reciprocals, reciprocal_of);
   return finite;
 }
 
 void BlockScaler::find(std::span<const double> amax, BlockScale* found) const {
-  switch (kind_) {
-    case Kind::small_float: return find_small(amax, found);
-    case Kind::stepwise: return find_stepwise(amax, found);
-    case Kind::power:
-      for (const double x : amax) *found++ = power(x);
+  switch (steps_.kind) {
+    case ScaleSteps::Kind::small_float:
+    case ScaleSteps::Kind::stepwise: return find_small(amax, found);
+    case ScaleSteps::Kind::power:
+      for (const double x : amax) *found++ = steps_.power(x);
       return;
-    case Kind::wide:
-      for (const double x : amax) *found++ = wide(x);
+    case ScaleSteps::Kind::wide:
+      for (const double x : amax) *found++ = steps_.wide(x);
       return;
   }
-}
-
-bool BlockScaler::raise(BlockScale& s) const {
-  if (static_cast<std::int64_t>(s.code) >= 2 * top_) return false;
-  s = of_exponent(static_cast<std::int64_t>(s.code) + 1 - top_);
-  return true;
 }
 
 // A significand of 24 digits is one of 53 whose others are 0.
@@ -271,17 +190,8 @@ PowerTurns BlockScaler::turns() const {
   const auto short_of = [](std::uint64_t at) {
     return static_cast<std::uint32_t>((at + (std::uint64_t{1} << others) - 1) >> others);
   };
-  return {static_cast<std::int32_t>(emax_), static_cast<std::int32_t>(top_), short_of(up_),
-          short_of(down_)};
-}
-
-double BlockScaler::value(std::uint32_t code) const {
-  if (top_ > 0) {
-    const bool none = code == static_cast<std::uint32_t>(2 * top_ + 1);
-    return none ? containers::nan : power_of_two(static_cast<std::int64_t>(code) - top_);
-  }
-  if (scale_bytes_ == 4) return static_cast<double>(std::bit_cast<float>(code));
-  return value_[code & 0x7f];
+  return {static_cast<std::int32_t>(steps_.emax), static_cast<std::int32_t>(steps_.top),
+          short_of(steps_.up), short_of(steps_.down)};
 }
 
 }  // namespace widthwise::containers

@@ -1,7 +1,5 @@
 #include "widthwise/sim/blocks.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,11 +10,10 @@
 #include <vector>
 
 #include "../engine/machine_rounding.hpp"
+#include "block_elements.hpp"
 #include "block_kernels.hpp"
 #include "block_scale.hpp"
 #include "panels.hpp"
-#include "widthwise/sim/text.hpp"
-#include "widthwise/sim/values.hpp"
 
 namespace widthwise {
 
@@ -36,11 +33,6 @@ constexpr int digits_of = std::numeric_limits<T>::digits;
 constexpr std::uint8_t overflow = 4;  // among the flags
 template <class T>
 constexpr Format format_of = sizeof(T) == 4 ? binary32 : binary64;
-
-// Digits that decide how an element rounds, beside one that says that more follow.
-int digits_wanted(const Format& element, const Rounding& r) {
-  return element.rounding_digits() + r.random_bits + 2;
-}
 
 // Whether a float rounded to odd decides every rounding to the element.
 bool fits_floats(const Format& element, const Rounding& r) {
@@ -62,13 +54,6 @@ std::uint32_t digits_beyond(const Format& element, const Rounding& r) {
   if (!fits_floats(element, r)) return 0;
   const int beyond = digits_of<float> + 1 - digits_wanted(element, r);
   return beyond < least ? 0 : (std::uint32_t{1} << beyond) - 1;
-}
-
-void check_digits(const BlockFormat& f, const Rounding& r) {
-  if (digits_wanted(f.element, r) <= digits_of<double>) return;
-  throw std::invalid_argument(fmt::format(
-      "rounding = {}: elements of {} under scales in {} take up to {} random bits", to_string(r),
-      to_string(f.element), to_string(f.scale), digits_of<double> - digits_wanted(f.element, {})));
 }
 
 // Room for the rows of numbers between two steps.
@@ -168,7 +153,7 @@ class Quantise final : public BlockQuantiser::Work {
     if (tally.refused) return;
     tally.clamped += round(p, x, found, elements);
     if (tally.special > special) clear_special(p, found, elements);
-    const int bytes = scaler_.scale_bytes();
+    const int bytes = scaler_.steps().bytes;
     for (std::size_t g = 0; g < p.blocks; ++g)
       store_code(scales + (p.scale + g) * static_cast<std::size_t>(bytes), bytes, found[g].code);
   }
@@ -193,7 +178,7 @@ class Quantise final : public BlockQuantiser::Work {
   static constexpr bool of_floats = std::is_same_v<T, float> && std::is_same_v<V, float>,
                         divides_once = of_floats && std::is_same_v<Step, DividedOnce>;
   bool is_plain(const BlockFormat& f) const {
-    if (!of_floats || scaler_.least() != -scaler_.largest()) return false;
+    if (!of_floats || scaler_.least() != -scaler_.steps().max) return false;
     if constexpr (!std::is_same_v<Step, Multiplied>) return scaler_.has_few_steps() && beyond_ > 0;
     return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
@@ -209,7 +194,7 @@ class Quantise final : public BlockQuantiser::Work {
                      BlockTally& tally) const {
     if constexpr (of_floats) {
       const std::size_t group = panels_.group();
-      const auto bytes = static_cast<std::size_t>(scaler_.scale_bytes());
+      const auto bytes = static_cast<std::size_t>(scaler_.steps().bytes);
       const auto room = std::make_unique_for_overwrite<Room>();
       std::vector<std::uint8_t> no_flags;
       std::size_t above = 0;
@@ -228,7 +213,7 @@ class Quantise final : public BlockQuantiser::Work {
   bool scaled(const float* x, std::size_t n, std::byte* scales, float* v,
               std::size_t& above) const {
     const std::size_t group = panels_.group(), count = n / group;
-    const auto limit = static_cast<float>(scaler_.largest());
+    const auto limit = static_cast<float>(scaler_.steps().max);
     auto* codes = reinterpret_cast<std::uint8_t*>(scales);
     float most[most_groups + most_lanes];
     group_maxima(x, n, group, most);
@@ -250,7 +235,7 @@ class Quantise final : public BlockQuantiser::Work {
 
   std::vector<BlockScale> scales_of(const Panels::Panel& p, const T* x, BlockTally& tally) const {
     std::vector<Magnitude<T>> most(p.blocks);
-    const bool finite = format_.specials_in_elements && format_.element.has_nan();
+    const bool finite = keeps_specials(format_);
     for (std::size_t r = 0; r < p.rows; ++r)
       raise_maxima(x + r * p.stride, p.columns, panels_.group(), finite, most.data());
     std::vector<double> amax(p.blocks);
@@ -290,7 +275,7 @@ class Quantise final : public BlockQuantiser::Work {
   bool raise(const std::vector<bool>& carried, std::vector<BlockScale>& found) const {
     bool any = false;
     for (std::size_t g = 0; g < carried.size(); ++g)
-      if (carried[g]) any |= scaler_.raise(found[g]);
+      if (carried[g]) any |= scaler_.steps().raise(found[g]);
     return any;
   }
 
@@ -337,7 +322,7 @@ class Quantise final : public BlockQuantiser::Work {
   // Numbers that round to elements as the exact ones do; how many are past the elements' ends.
   std::size_t scale_row(const T* x, const Factors& f, std::size_t block, std::size_t n,
                         Room& room) const {
-    const auto least = at_most<V>(scaler_.least()), most = at_most<V>(scaler_.largest());
+    const auto least = at_most<V>(scaler_.least()), most = at_most<V>(scaler_.steps().max);
     const By* by = f.by.data() + block;
     if constexpr (divides_once)
       if (!f.reciprocals.empty()) {
@@ -358,7 +343,7 @@ class Quantise final : public BlockQuantiser::Work {
   // Elements of a block whose scale is NaN are 0.
   void clear_special(const Panels::Panel& p, const std::vector<BlockScale>& found,
                      std::byte* elements) const {
-    const std::uint32_t none = scaler_.nan();
+    const std::uint32_t none = scaler_.steps().nan();
     const std::size_t group = panels_.group();
     for (std::size_t g = 0; g < p.blocks; ++g) {
       if (found[g].code != none) continue;
@@ -373,21 +358,6 @@ class Quantise final : public BlockQuantiser::Work {
     for (std::size_t c = 0; c < n; ++c)
       if (std::isnan(v[c]) || (std::isinf(v[c]) && !format_.element.has_inf()))
         store_code(elements + c * item_, static_cast<int>(item_), specials_->of(v[c] < 0));
-  }
-
-  struct Spelled {
-    std::uint64_t above, below;
-    std::uint64_t of(bool negative) const { return negative ? below : above; }
-  };
-  // NaN where it stays in its element; of posits and takums the ends, as an infinity is a quotient.
-  static std::optional<Spelled> spelled(const BlockFormat& f) {
-    const Format& e = f.element;
-    const std::uint64_t sign = std::uint64_t{1} << (e.width() - 1);
-    if (e.is_tapered() && f.refuses_specials()) return Spelled{sign - 1, sign + 1};
-    if (!f.specials_in_elements || !e.has_nan()) return {};
-    if (e.has_signed_nans()) return Spelled{sign - 1, 2 * sign - 1};
-    const std::uint64_t nan = find_code(e, NamedCode::nan)->front();
-    return Spelled{nan, nan};
   }
 
   BlockFormat format_;
@@ -422,16 +392,14 @@ std::shared_ptr<const BlockQuantiser::Work> by_digits(const BlockFormat& f, cons
 template <class T>
 std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const BlockGrid& grid,
                                                     const BlockHow& how) {
-  if (f.power_of_two()) return by_digits<T, Multiplied>(f, grid, how);
-  const bool single = how.steps == BlockSteps::single;
-  if (f.scale == binary32 || single) {
-    if constexpr (std::is_same_v<T, float>)
-      return single ? quantise<float, float, MultipliedOnce>(f, grid, how)
-                    : quantise<float, float, DividedOnce>(f, grid, how);
-    throw std::logic_error("steps in binary32 take numbers of binary32");
-  }
-  check_digits(f, how.rounding);
-  return by_digits<T, DividedToOdd>(f, grid, how);
+  const ElementStep step = element_step(f, how);
+  if (step == ElementStep::multiplied) return by_digits<T, Multiplied>(f, grid, how);
+  if (step == ElementStep::divided_to_odd) return by_digits<T, DividedToOdd>(f, grid, how);
+  if constexpr (std::is_same_v<T, float>)
+    return step == ElementStep::multiplied_once
+               ? quantise<float, float, MultipliedOnce>(f, grid, how)
+               : quantise<float, float, DividedOnce>(f, grid, how);
+  throw std::logic_error("steps in binary32 take numbers of binary32");
 }
 
 }  // namespace
@@ -440,9 +408,6 @@ std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const 
 template <class T>
 BlockQuantiser BlockQuantiser::of(const BlockFormat& f, const BlockGrid& grid,
                                   const BlockHow& how) {
-  if (how.steps == BlockSteps::single && !f.takes_tensor_scale())
-    throw std::invalid_argument(fmt::format(
-        "steps = single: {} has no scale of the tensor, to which they are bound", to_string(f)));
   const MachineRounding mode(RoundingMode::rne);
   return BlockQuantiser(containers::by_step<T>(f, grid, how));
 }

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sim/engine/odd-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::containers::HWY_NAMESPACE {
 
@@ -20,14 +22,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using BitsTag = hn::RebindToUnsigned<D>;
 
-// A product with a power of two; what is no normal number any more becomes the least one of its
-// sign.
-template <class D, class V>
-HWY_INLINE V normal_product(D d, V a, V power) {
-  const V p = hn::Mul(a, power), least = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::min());
-  const auto lost = hn::And(hn::Lt(hn::Abs(p), least), hn::Ne(a, hn::Zero(d)));
-  return hn::IfThenElse(lost, hn::CopySign(least, a), p);
-}
+// Rounding to odd where a lane tells what it lacks.
+using widthwise::HWY_NAMESPACE::to_odd;
+
+#define WIDTHWISE_SEQUENCE HWY_INLINE
+#include "sim/containers/steps.inl"
+#undef WIDTHWISE_SEQUENCE
 
 // A double cut to a float whose last digit says whether something was cut off; 0, infinity and NaN
 // stay, and what lies beyond a float's normal numbers becomes the nearest of them.

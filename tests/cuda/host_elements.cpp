@@ -1,3 +1,5 @@
+#include "cuda/kernels/affine.hpp"
+#include "cuda/kernels/blocks.hpp"
 #include "cuda/kernels/elements.hpp"
 #include "cuda/kernels/fuse.hpp"
 #include "host_kernels.hpp"
@@ -31,6 +33,12 @@ Kernels element_kernels() {
 #define WIDTHWISE_FUSE(name, Item, Rounded) all[#name] = each_thread<Fuse<Item, Rounded>>();
   WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)
 #undef WIDTHWISE_FUSE
+#define WIDTHWISE_BLOCKS(name, Work) all[#name] = each_thread<Work>();
+  WIDTHWISE_BLOCK_KERNELS(WIDTHWISE_BLOCKS)
+#undef WIDTHWISE_BLOCKS
+#define WIDTHWISE_AFFINE(name, Work) all[#name] = each_thread<Work>();
+  WIDTHWISE_AFFINE_KERNELS(WIDTHWISE_AFFINE)
+#undef WIDTHWISE_AFFINE
   return all;
 }
 

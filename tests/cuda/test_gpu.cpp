@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "container_rivals.hpp"
 #include "cuda/elements.hpp"
 #include "cuda/gpu_device.hpp"
 #include "ordinary.hpp"
@@ -185,6 +186,13 @@ TEST_CASE("a GPU converts, adds, multiplies and fuses codes as the CPU does, in 
          {Operation::add, Operation::multiply, Operation::divide, Operation::sqrt, Operation::fma})
       each(op, f, f);
   tally.expect(compared);
+}
+
+TEST_CASE("a GPU makes blocks and affine integers as the CPU does, and reads them") {
+  if (!gpu_is_here()) return;
+  compare_blocks(cuda::gpu(0));
+  compare_affine(cuda::gpu(0));
+  check_ranges(cuda::gpu(0));
 }
 
 TEST_CASE("a GPU computes every preset") {

@@ -329,3 +329,11 @@ def test_scaled_dot_of_the_page() -> None:
     pair = [0x38] * 32, [0x3C] * 32, "e4m3fn", "e4m3fn"
     assert page.scaled_dot(*pair, [128], [126], 32) == 48
     assert page.scaled_dot(*pair, [255], [126], 32) == NAN
+
+
+def test_an_infinite_element_under_a_scale_of_zero_is_the_positive_nan():
+    codes = np.uint8([0x7C, 0xFC, 0x3C, 0xFF])  # both infinities, 1, NaN
+    x = ww.Blocks.of(codes, np.uint8([0]), "block(e5m2,4,ue4m3fn)")
+    for numbers in (x.to_float32(), x.to_float64()):
+        assert np.isnan(numbers).tolist() == [True, True, False, True]
+        assert not np.signbit(numbers).any()

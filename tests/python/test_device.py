@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import widthwise as ww
 
+CHECKS = ["device_checks.py", "device_block_checks.py", "device_affine_checks.py"]
 ROOT = Path(__file__).parents[2]
 DRIVER = ROOT / "build/tests/cuda/libcuda.so.1"
 
@@ -19,7 +20,7 @@ def test_arrays_on_a_gpu_that_is_this_cpu():
     if not DRIVER.exists():
         pytest.skip("ninja -C build tests/cuda/libcuda.so.1 has not been run")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "device_checks.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHECKS],
         cwd=Path(__file__).parent,
         env=os.environ | {"LD_LIBRARY_PATH": str(DRIVER.parent)},
         capture_output=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,7 @@ import numpy as np
 from .. import _widthwise as core
 from .._machine import by_usual_arithmetic
 from .._random import random_source
-from .calibration import range_finder
-from .calibrator import Calibrator
+from .affine_steps import asked_of, calibrated, dequantised, empty_codes, fill, place_of
 from .compared import Compared, NotOneArray
 from .given import (
     check_codes,
@@ -60,7 +59,7 @@ class Affine(NotOneArray, Compared):
     __slots__ = (
         "arithmetic", "clamped", "codes", "grouping", "nan", "scale", "scheme", "zero_point",
     )  # fmt: skip
-    codes: np.ndarray
+    codes: Any  # NumPy's integers, on a GPU a DeviceArray
     scale: np.ndarray
     zero_point: np.ndarray
     scheme: Scheme
@@ -230,7 +229,7 @@ class Affine(NotOneArray, Compared):
         >>> Affine(ww.unpack(x.packed(), "int4", 3), x.scale, symmetric=True).codes
         array([ 1, -2,  7], dtype=int8)
         """
-        return pack(as_codes(self.codes, self.scheme))
+        return pack(as_codes(self.to_device("cpu").codes, self.scheme))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -244,17 +243,17 @@ class Affine(NotOneArray, Compared):
         Raises:
             ValueError: one has more digits than a binary64.
         """
-        values, rounded = self._values(np.float64)
+        numbers, rounded = dequantised(self.to_device("cpu"), np.float64)
         if rounded:
             raise ValueError(
                 f"{rounded} of {self.size} numbers have more digits than a binary64; "
                 "x.to_fractions() has them exactly, x.dequantise(np.float64) rounds them"
             )
-        return values
+        return numbers
 
-    def dequantise(self, dtype: Any = np.float32) -> np.ndarray:
+    def dequantise(self, dtype: Any = np.float32) -> Any:
         """The numbers s (q - z), each rounded once, to nearest even, to a dtype: float32 or
-        float64.
+        float64. Of codes on a GPU a DeviceArray.
 
         >>> import widthwise as ww
         >>> ww.affine([0.3, -1.2, 2], bits=8).dequantise()
@@ -262,7 +261,7 @@ class Affine(NotOneArray, Compared):
         """
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise TypeError(f"dtype = {dtype!r}: it may be float32 or float64")
-        return self._values(np.dtype(dtype))[0]
+        return dequantised(self, np.dtype(dtype))[0]
 
     @by_usual_arithmetic
     def to_fractions(self) -> np.ndarray:
@@ -272,18 +271,37 @@ class Affine(NotOneArray, Compared):
         [Fraction(3, 4), Fraction(3, 2)]
         """
         scales = np.broadcast_to(self.grouping.spread(self.scale, self.shape), self.shape)
-        steps = self.codes.astype(np.int64) - self.grouping.spread(self.zero_point, self.shape)
+        codes = self.to_device("cpu").codes
+        steps = codes.astype(np.int64) - self.grouping.spread(self.zero_point, self.shape)
         pairs = zip(np.ravel(steps).tolist(), np.ravel(scales).tolist(), strict=True)
         exact = np.empty(self.size, object)
         exact[:] = [q * Fraction(s) for q, s in pairs]
         return exact.reshape(self.shape)
 
-    def _values(self, dtype: Any) -> tuple[np.ndarray, int]:
-        values = np.empty(self.shape, dtype)
-        if not self.size:
-            return values, 0
-        scales = core_scales(self.grouping, self.scale, self.zero_point, self.shape)
-        return values, scales.dequantise(np.ascontiguousarray(self.codes), values)
+    @property
+    def device(self) -> str:
+        """Where the codes lie: 'cpu', 'cuda', 'cuda:1'. Scales and zero points stay here.
+
+        >>> Affine([1, 2], 0.5).device
+        'cpu'
+        """
+        return "cpu" if isinstance(self.codes, np.ndarray) else self.codes.device
+
+    def to_device(self, device: str) -> Affine:
+        """A copy with its codes on another device; itself where they lie there.
+
+        >>> x = Affine([1, 2], 0.5)
+        >>> x.to_device("cpu") is x
+        True
+        """
+        if device == self.device:
+            return self
+        codes = as_codes(self.codes, self.scheme) if self.device == "cpu" else self.codes
+        moved = codes.to_device(device)
+        moved = as_integers(moved)[0] if device == "cpu" else moved
+        z = self._part(moved, self.scale, self.zero_point, self.grouping)
+        z.clamped, z.nan = self.clamped, self.nan
+        return z
 
     def __getitem__(self, index: Any) -> Affine:
         """Elements by integers and slices, which keep whole blocks; by anything that NumPy takes
@@ -310,7 +328,9 @@ class Affine(NotOneArray, Compared):
         return self.transpose()
 
     def __repr__(self) -> str:
-        codes = np.array2string(self.codes, separator=", ", threshold=LONGEST, prefix="Affine(")
+        codes = repr(self.codes)
+        if self.device == "cpu":
+            codes = np.array2string(self.codes, separator=", ", threshold=LONGEST, prefix="Affine(")
         return f"Affine({codes}, {self.format}, {self._said()})"
 
     def _said(self) -> str:
@@ -326,7 +346,7 @@ class Affine(NotOneArray, Compared):
         """
         from ..display.affine import affine_card
 
-        return affine_card(self)
+        return affine_card(self.to_device("cpu"))
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
@@ -366,7 +386,8 @@ def affine(
     q = clamp(round(x / s) + z), and x is then about s (q - z).
 
     Args:
-        x: floats of 16 to 64 bits, integers, an Array or a tensor, of any shape but empty.
+        x: floats of 16 to 64 bits, integers, an Array or a tensor, of any shape but empty. Floats
+            on a GPU (as `ww.blocks` takes them) become codes there, a DeviceArray.
         bits: of a code, 1 to 32; or the whole as text, 'affine(int8,symmetric,channel)'.
         symmetric: codes +-(2^(bits-1) - 1), zero point 0; else all codes, unsigned.
         axis: one scale for each index of this axis (0 if a text says `channel`); with `block` the
@@ -408,7 +429,8 @@ def affine(
         raise ValueError(
             f"rounding = '{rounding}': affine integers take up to {MOST_RANDOM_BITS} random bits"
         )
-    bits_drawn = random_source(random, seed, env, rounding, values.shape)
+    own_bits = random, seed, env, rounding, values.shape, place_of(values).gpu
+    bits_drawn = random_source(*own_bits)
     shape = groups.scales_shape(values.shape)
     if scale is not None:
         refuse_both("scale", range=range, percentile=percentile, **asked_of(calibrate))
@@ -423,74 +445,7 @@ def affine(
             else calibrated(values, rule, groups, calibrate, percentile)
         )
         scales, zeros = parameters(lo, hi, rule, dtype)
-    result = Affine._of(np.empty(values.shape, rule.dtype), scales, zeros, rule, groups)
-    raised = np.empty(values.shape, np.uint8) if flags else None
-    fill(result, values, arithmetic, env, raised, bits_drawn)
+    codes = empty_codes(values.shape, rule, values)
+    result = Affine._of(codes, scales, zeros, rule, groups)
+    raised = fill(result, values, arithmetic, env, flags, bits_drawn)
     return (result, raised) if flags else result
-
-
-def asked_of(calibrate: Any) -> dict[str, Any]:
-    """A method that is not the usual one."""
-    return {
-        "calibrate": None if isinstance(calibrate, str) and calibrate == "minmax" else calibrate
-    }
-
-
-def calibrated(
-    x: np.ndarray, rule: Scheme, groups: Grouping, calibrate: Any, percentile: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """The range of each group, by a method."""
-    if isinstance(calibrate, Calibrator):
-        refuse_both("calibrate, a Calibrator,", percentile=percentile)
-        if groups.kind != "tensor":
-            raise ValueError(
-                "calibrate is a Calibrator, which has one range; leave axis, block out"
-            )
-        lo, hi = calibrate.range(exact=True)
-        return np.array(lo, object), np.array(hi, object)
-    if calibrate == "minmax":
-        refuse_both("calibrate = 'minmax'", percentile=percentile)
-        return groups.ranges(x)
-    find: Callable[[np.ndarray], tuple[Any, Any]] = range_finder(calibrate, rule.bits, percentile)
-    if groups.kind == "tensor":
-        parts = [x]
-    elif calibrate == "cross_entropy":
-        raise ValueError(
-            "calibrate = 'cross_entropy' looks at rows of outputs, which one scale has"
-        )
-    else:
-        parts = groups.groups(x)
-    found = [find(part) for part in parts]
-    shape = groups.scales_shape(x.shape)
-    sides = np.empty((2, len(found)), object)
-    for i, (lo, hi) in enumerate(found):
-        sides[:, i] = lo, hi
-    return sides[0].reshape(shape), sides[1].reshape(shape)
-
-
-@by_usual_arithmetic
-def core_scales(
-    groups: Grouping, scale: np.ndarray, zero_point: np.ndarray, shape: tuple[int, ...]
-) -> core.AffineScales:
-    scales = np.asarray(groups.for_core(scale, shape), np.float64)
-    return core.AffineScales(groups.layout(shape), scales, groups.for_core(zero_point, shape))
-
-
-def fill(
-    to: Affine, x: np.ndarray, arithmetic: str, env: core.Env, flags: Any, random: Any
-) -> None:
-    """Codes of values, and how many were clamped."""
-    rule, per_tensor = to.scheme, to.grouping.kind == "tensor"
-    nan = None
-    if arithmetic != "exact":
-        with np.errstate(over="ignore"):
-            x = x.astype(np.float32, copy=False)
-        legacy = arithmetic == "torch_legacy"
-        high = legacy and per_tensor and rule.bits < MOST_BITS
-        nan = rule.qmax if high else rule.qmin
-    scales = core_scales(to.grouping, to.scale, to.zero_point, x.shape)
-    to.clamped, to.nan = scales.quantise(
-        x, to.codes, flags, (rule.qmin, rule.qmax), arithmetic, env, nan,
-        arithmetic == "torch" and not per_tensor, random,
-    )  # fmt: skip
-    to.arithmetic = arithmetic

@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _codes, _files
-from .. import _widthwise as core
-from .._array import Array
+from .. import _files
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
+from .._format import Format, as_format
 from .._machine import by_usual_arithmetic
+from .._workplace import Workplace
 from .compared import Compared
-from .given_codes import codes
+from .given_codes import check_scales, codes, given
 from .layout import Layout
+from .numbers import HELD, for_core
 from .packing import pack, packed_size
 
 if TYPE_CHECKING:
     from .._unit import Unit
     from ..display.style import Card
-
-
-@by_usual_arithmetic
-def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
-    if not f._core.takes_tensor_scale:
-        raise ValueError(
-            f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
-        )
-    s = np.float32(tensor_scale)
-    if not (0 < s < math.inf) or float(s) != float(tensor_scale):
-        raise ValueError(
-            f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
-            "np.float32(0.1) is"
-        )
-    return s
-
-
-@by_usual_arithmetic
-def check_scales(s: Array) -> None:
-    """Scales in binary32 are finite and above zero."""
-    if str(s.format) != "e8m23":
-        return
-    numbers = np.ascontiguousarray(s.bits).view(np.float32)
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
-    if wrong.size:
-        where = _codes.element(int(wrong[0]), numbers.shape)
-        raise ValueError(
-            f"scales: {where} is {numbers.reshape(-1)[wrong[0]]}; a scale is finite and above zero"
-        )
 
 
 def numbers_of(x: Any) -> Any:
@@ -83,8 +54,8 @@ class Blocks(Compared, Container):
         "clamped",
         "nan_blocks",
     )
-    _elements: Array
-    _scales: Array
+    _elements: Any  # Arrays, on a GPU DeviceArrays
+    _scales: Any
     _format: BlockFormat
     _axis: int
     _tensor_scale: np.float32 | None
@@ -97,8 +68,8 @@ class Blocks(Compared, Container):
     @classmethod
     def _of(
         cls,
-        elements: Array,
-        scales: Array,
+        elements: Any,
+        scales: Any,
         format: BlockFormat,
         axis: int,
         tensor_scale: np.float32 | None = None,
@@ -156,7 +127,7 @@ class Blocks(Compared, Container):
     # --- What there is ---
 
     @property
-    def elements(self) -> Array:
+    def elements(self) -> Any:
         """The elements' codes, of the array's shape.
 
         >>> import widthwise as ww
@@ -166,7 +137,7 @@ class Blocks(Compared, Container):
         return self._elements
 
     @property
-    def scales(self) -> Array:
+    def scales(self) -> Any:
         """The scales' codes: along an axis of blocks one a block.
 
         >>> import widthwise as ww
@@ -258,7 +229,7 @@ class Blocks(Compared, Container):
         34
         """
         elements = packed_size(self.shape, self._format.element.width)
-        return elements + self._scales.bits.nbytes + (0 if self._tensor_scale is None else 4)
+        return elements + self._scales._bits.nbytes + (0 if self._tensor_scale is None else 4)
 
     @property
     def _layout(self) -> Layout:
@@ -273,7 +244,7 @@ class Blocks(Compared, Container):
         >>> ww.blocks([1.0, 0.3], "bfp(4,2,e8)").to_float64()
         array([1.  , 0.25])
         """
-        return self._read(np.float64)
+        return for_core(self.to_device("cpu").dequantise("binary64"))
 
     def to_float32(self) -> np.ndarray:
         """What they stand for, rounded once to binary32 (nearest, ties to even).
@@ -282,10 +253,32 @@ class Blocks(Compared, Container):
         >>> ww.blocks([1.0, 0.3], "mxfp8_e4m3").to_float32()
         array([1.    , 0.3125], dtype=float32)
         """
-        return self._read(np.float32)
+        return for_core(self.to_device("cpu").dequantise())
+
+    def dequantise(self, format: str | Format = "binary32") -> Any:
+        """The same as an Array where the codes lie, on a GPU a DeviceArray; `format` is binary32
+        or binary64.
+
+        >>> import widthwise as ww
+        >>> ww.blocks([1.0, 0.3], "mxfp8_e4m3").dequantise()
+        Array([1 0.3125], e8m23)
+        """
+        f = as_format(format)
+        if str(f) not in HELD:
+            raise ValueError(f"format = {str(format)!r}: it may be binary32 or binary64")
+        return self._read(f)
+
+    def numbers(self) -> Any:
+        """Exactly, as NumPy's array, or on a GPU as a DeviceArray.
+
+        >>> import widthwise as ww
+        >>> ww.blocks([1.0, 0.3], "bfp(4,2,e8)").numbers()
+        array([1.  , 0.25])
+        """
+        return self.to_float64() if self.device == "cpu" else self.dequantise("binary64")
 
     @by_usual_arithmetic
-    def _read(self, dtype: Any) -> np.ndarray:
+    def _read(self, to: Format) -> Any:
         digits = self._format.element.precision + self._format.scale.precision + 24
         if self._tensor_scale is None:
             digits -= 24
@@ -294,16 +287,11 @@ class Blocks(Compared, Container):
                 f"{self._format}: element * scale has up to {digits} digits, and binary64 has 53; "
                 "elements.to_fractions() and scales.to_fractions() have the factors"
             )
-        x = np.empty(self.shape, dtype)
+        where = Workplace.of({"elements": self._elements, "scales": self._scales})
+        codes = [where.codes(part, part.shape) for part in (self._elements, self._scales)]
+        x = where.empty(self.shape, to)
         s = 1.0 if self._tensor_scale is None else float(self._tensor_scale)
-        core.read_blocks(
-            self._format._core,
-            self._layout.grid,
-            np.ascontiguousarray(self._elements.bits),
-            np.ascontiguousarray(self._scales.bits),
-            x,
-            s,
-        )
+        where.run("read_blocks", self._format._core, self._layout.grid, *codes, for_core(x), s)
         return x
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -323,6 +311,32 @@ class Blocks(Compared, Container):
         array([87, 40], dtype=uint8)
         """
         return pack(self._elements)
+
+    # --- Where they lie ---
+
+    @property
+    def device(self) -> str:
+        """'cpu', or the engine that computes where the codes lie: 'cuda', 'cuda:1'.
+
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").device
+        'cpu'
+        """
+        return self._elements.device
+
+    def to_device(self, device: str) -> Blocks:
+        """A copy on another device, as of an Array; itself where it lies there.
+
+        >>> import widthwise as ww
+        >>> x = ww.blocks([6.0, 3.0], "mxfp4")
+        >>> x.to_device("cpu") is x
+        True
+        """
+        if device == self.device:
+            return self
+        parts = self._elements.to_device(device), self._scales.to_device(device)
+        f, axis, s = self._format, self._axis, self._tensor_scale
+        return Blocks._of(*parts, f, axis, s, self.clamped, self.nan_blocks)
 
     # --- Parts and views ---
 
@@ -370,7 +384,7 @@ class Blocks(Compared, Container):
         from .quantise import blocks
 
         f = self._format if format is None else BlockFormat(format)
-        return blocks(self.to_float64(), f, axis=self._axis if axis is None else axis, **how)
+        return blocks(self, f, axis=self._axis if axis is None else axis, **how)
 
     def fits(self, format: BlockFormat, axis: int) -> bool:
         """Whether these are blocks of a format's elements, sizes and scales along an axis, however
@@ -467,7 +481,7 @@ class Blocks(Compared, Container):
         """
         from ..display.blocks import blocks_card
 
-        return blocks_card(self)
+        return blocks_card(self.to_device("cpu"))
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()

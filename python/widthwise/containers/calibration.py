@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _widthwise as core
+from .numbers import refuse_there
 from .parameters import binary32
 
 METHODS = ("minmax", "percentile", "mse", "entropy", "cross_entropy")
@@ -42,7 +43,8 @@ def check_method(method: Any, bits: Any, percentile: Any) -> None:
         raise ValueError(f"bits = {bits}: method '{method}' takes {least} to {most}")
 
 
-def check_data(x: np.ndarray) -> None:
+def check_data(x: Any) -> None:
+    refuse_there("calibration", x)
     if x.size == 0:
         raise ValueError(f"x has shape {x.shape}: an empty array has no range")
     if not np.isfinite(x).all():

@@ -53,12 +53,12 @@ class NotOneArray:
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy's operators leave theirs to ours
-    codes: np.ndarray
+    codes: Any
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(
             f"an Affine is codes and scales, not one array; x.to_float64() has its numbers, "
-            f"x.codes its {self.codes.dtype}"
+            f"x.codes its {getattr(self.codes, 'dtype', 'codes')}"
         )
 
     def __array_function__(self, *_: Any, **__: Any) -> Any:

@@ -10,6 +10,7 @@ from .. import _create
 from .._array import Array
 from .._format import Format
 from .grouping import Grouping, grouping_of
+from .numbers import numbers_there
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
 
@@ -58,12 +59,14 @@ def settings(
     return rule, grouping_of(shape, axis, groups or None)
 
 
-def numbers(x: Any) -> np.ndarray:
-    """Values as float32 or float64 in one piece, exactly."""
+def numbers(x: Any) -> Any:
+    """Values as float32 or float64 in one piece, exactly; of an array on a GPU a DeviceArray."""
     if _create.is_tensor(x):
         from .._views import from_tensor
 
         x = from_tensor(x)
+    if (there := _create.on_gpu(x)) is not None:
+        return numbers_there(there, single=False)
     if isinstance(x, Array):
         native = x.format == Format("binary32")
         x = np.asarray(x.bits).view(np.float32) if native else x.to_float64()

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from .. import _codes
 from .._array import Array
+from .._block_format import BlockFormat
+from .._code_array import CodeArray
 from .._create import code_array, from_dtype, is_tensor
+from .._device import found_on_gpu
 from .._format import Format
+from .._machine import by_usual_arithmetic
 from .._views import from_tensor
 
 # E4M3 with its sign holds the codes of NVFP4's scales, none of which has one.
 ALIKE = {("e4m3fn", str(Format("ue4m3fn")))}
 
 
-def codes(name: str, x: Any, f: Format) -> Array:
-    """An Array of the format, codes of it, or another library's array of the same encoding."""
+def codes(name: str, x: Any, f: Format) -> Any:
+    """An Array of the format, codes of it, or another library's array of the same encoding; of an
+    array on a GPU a DeviceArray."""
+    x = from_tensor(x) if is_tensor(x) else x
+    if isinstance(x, CodeArray) and x.format != f and (str(x.format), str(f)) not in ALIKE:
+        raise TypeError(f"{name} is {x.format}; {f} is wanted, whose codes are x.bits")
+    if isinstance(x, CodeArray) and x.format == f:
+        return x
+    if (there := found_on_gpu(x)) is not None:
+        return there.as_codes(name, f)
     if isinstance(x, Array):
-        if x.format != f and (str(x.format), str(f)) not in ALIKE:
-            raise TypeError(f"{name} is {x.format}; {f} is wanted, whose codes are x.bits")
-        return x if x.format == f else code_array(name, x.bits, f)
-    if is_tensor(x):
-        return codes(name, from_tensor(x), f)
+        return code_array(name, x.bits, f)
     a = np.asarray(x)
     if a.dtype.kind == "u":
         return code_array(name, a, f)
@@ -31,13 +41,42 @@ def codes(name: str, x: Any, f: Format) -> Array:
     return codes(name, array_of(name, a), f)
 
 
-def masked(a: np.ndarray, f: Format) -> Array:
+def masked(a: np.ndarray, f: Format) -> Any:
     """Signed integers as codes in two's complement."""
     return code_array("elements", a.view(f.dtype) & f.dtype.type((1 << f.width) - 1), f)
 
 
-def array_of(name: str, a: Any) -> Array:
+def array_of(name: str, a: Any) -> Any:
     found = from_dtype(a)
     if found is None:
         raise TypeError(f"{name} holds {a.dtype}; codes are unsigned integers")
     return found
+
+
+@by_usual_arithmetic
+def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
+    if not f._core.takes_tensor_scale:
+        raise ValueError(
+            f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
+        )
+    s = np.float32(tensor_scale)
+    if not (0 < s < math.inf) or float(s) != float(tensor_scale):
+        raise ValueError(
+            f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
+            "np.float32(0.1) is"
+        )
+    return s
+
+
+@by_usual_arithmetic
+def check_scales(s: Any) -> None:
+    """Scales in binary32 are finite and above zero."""
+    if str(s.format) != "e8m23":
+        return
+    numbers = np.ascontiguousarray(s.to_device("cpu").bits).view(np.float32)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
+    if wrong.size:
+        where = _codes.element(int(wrong[0]), numbers.shape)
+        raise ValueError(
+            f"scales: {where} is {numbers.reshape(-1)[wrong[0]]}; a scale is finite and above zero"
+        )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .. import _widthwise as core
+from .._device import DeviceArray, queue
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,10 @@ class Grouping:
             wide = np.repeat(wide, self.rows, axis=-2)
         return wide[tuple(slice(n) for n in shape)]
 
-    def ranges(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def ranges(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest element of each group; NaN where there is one."""
+        if isinstance(x, DeviceArray):
+            return self.ranges_there(x)
         if self.kind == "tensor" and x.dtype == np.float32:
             low, high = core.float_range(x)
             return np.array(low, np.float32), np.array(high, np.float32)
@@ -83,6 +86,20 @@ class Grouping:
             low, high = (side.reshape(self.scales_shape(x.shape)) for side in sides)
             return low, high
         return self.reduced(np.minimum, x), self.reduced(np.maximum, x)
+
+    def ranges_there(self, x: DeviceArray) -> tuple[np.ndarray, np.ndarray]:
+        """Likewise of numbers on a GPU. The layout has a tile's rows one by one."""
+        tile, shape = self.kind == "tile", x.shape
+        by_rows = replace(self, rows=1).scales_shape(shape) if tile else self.scales_shape(shape)
+        found = core.device_group_ranges(
+            queue(x._place.gpu), self.layout(shape), math.prod(by_rows), x._for_core
+        )
+        low, high = (side.reshape(by_rows) for side in found)
+        if tile:
+            begins = np.arange(0, shape[-2], self.rows)
+            low = np.minimum.reduceat(low, begins, axis=-2)
+            high = np.maximum.reduceat(high, begins, axis=-2)
+        return low, high
 
     def contiguous(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
         """The length of rows and of the blocks in them, if each group lies in one piece."""

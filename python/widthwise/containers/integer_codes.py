@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
+from .._device import DeviceArray
 from .._format import Format
 from .scheme import Scheme
 
@@ -25,6 +26,11 @@ def as_codes(integers: np.ndarray, rule: Scheme) -> Array:
 
 def as_integers(codes: Any) -> tuple[np.ndarray, int]:
     """NumPy's integers of what a user gives, and the bits of one."""
+    if isinstance(codes, DeviceArray):
+        raise TypeError(
+            f"codes lie on {codes.device}, and integers are taken here: codes.to_device('cpu'). "
+            "x.to_device('cuda') takes an Affine there"
+        )
     if not isinstance(codes, Array):
         a = np.asarray(codes)
         return a, 8 * a.itemsize

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _create
 from .. import _widthwise as core
+from .._device import DeviceArray
 from .affine import Affine
 from .parameters import binary32
 
@@ -321,6 +322,11 @@ def scale_of(name: str, x: Any, scale: Any, axis: int) -> Any:
 
 
 def integers(name: str, x: Any) -> np.ndarray:
+    if isinstance(x, DeviceArray):
+        raise TypeError(
+            f"{name} lies on {x.device}, and integers are multiplied here: "
+            f"{name}.to_device('cpu') brings it"
+        )
     a = np.asarray(_create.as_numpy(x))
     if a.dtype.kind == "i" and a.dtype.itemsize == 8 and not isinstance(x, np.ndarray):
         a = listed(name, a)

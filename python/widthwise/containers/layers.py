@@ -215,6 +215,10 @@ def check_layer(of_x: str, x: Any, of_w: str, w: Any, axes: int) -> None:
             raise TypeError(
                 f"{name} is a {type(a).__name__}; an Affine is wanted, as ww.affine makes"
             )
+        if a.device != "cpu":
+            raise TypeError(
+                f"{name} lies on {a.device}, and layers compute here: {name}.to_device('cpu')"
+            )
     if x.grouping.kind != "tensor":
         raise ValueError(f"{of_x} is {x.format}; sums of products need one scale of {of_x}")
     if w.grouping.kind != "tensor" and (w.grouping.kind, w.grouping.axis) != ("channel", 0):

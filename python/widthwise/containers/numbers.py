@@ -8,31 +8,79 @@ import numpy as np
 
 from .._array import Array
 from .._container import Container
-from .._create import array, as_numpy, from_dtype, is_tensor
+from .._create import array, as_numpy, from_dtype, is_tensor, on_gpu
+from .._device import DeviceArray, Found
+from .._format import Format
 
 INEXACT = 1
+HELD = {"e8m23": (24, 127, -149), "e11m52": (53, 1023, -1074)}  # digits, emax, the last digit
 
 
-def as_numbers(x: Any, *, single: bool = False) -> np.ndarray:
-    """x as float32 or float64 in one piece, exactly; rounded to binary32 if `single`."""
-    numbers = in_machine_floats(x)
-    if numbers.ndim == 0:
-        raise ValueError("x is one number; a scale is shared along an axis: np.array([x])")
-    if numbers.size == 0:
-        raise ValueError(f"x has shape {numbers.shape}, and an empty block has no scale")
+def as_numbers(x: Any, *, single: bool = False) -> Any:
+    """x as float32 or float64 in one piece, exactly; rounded to binary32 if `single`. Of an array
+    on a GPU a DeviceArray of binary32 or binary64."""
+    x = x.numbers() if isinstance(x, Container) else x
+    if is_tensor(x):
+        from .._views import from_tensor
+
+        x = from_tensor(x)
+    if (there := on_gpu(x)) is not None:
+        return checked(numbers_there(there, single))
+    numbers = checked(in_machine_floats(x))
     if single and numbers.dtype != np.float32:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float32)
     return np.ascontiguousarray(numbers)
 
 
-def in_machine_floats(x: Any) -> np.ndarray:
-    if isinstance(x, Container):
-        return np.asarray(x)
-    if is_tensor(x):
-        from .._views import from_tensor
+def checked(numbers: Any) -> Any:
+    if numbers.ndim == 0:
+        raise ValueError("x is one number; a scale is shared along an axis: np.array([x])")
+    if numbers.size == 0:
+        raise ValueError(f"x has shape {numbers.shape}, and an empty block has no scale")
+    return numbers
 
-        x = from_tensor(x)
+
+def numbers_there(x: DeviceArray | Found, single: bool) -> DeviceArray:
+    """Where they lie, in the shorter format that holds all numbers of theirs."""
+    x = x.as_values("x") if isinstance(x, Found) else x
+    to = next((name for name in HELD if single or holds(name, x.format)), None)
+    if to is None:
+        raise ValueError(
+            f"x holds {x.format} on {x.device}, and binary64 has not all its numbers; "
+            "x.astype('binary64') rounds them there, x.to_device('cpu') brings them here"
+        )
+    return (x if str(x.format) == to else x.astype(to)).contiguous()
+
+
+def holds(name: str, f: Format) -> bool:
+    digits, emax, least = HELD[name]
+    if f.system == "table":
+        return name == "e11m52"
+    return f.precision <= digits and f.emax <= emax and f.least_digit >= least
+
+
+def for_core(x: Any) -> np.ndarray:
+    """Numbers in machine floats as the core takes them: NumPy's, or a GPU's addresses."""
+    if isinstance(x, Array):
+        return x.bits.view(f"f{x.bits.itemsize}")
+    return x._for_core if isinstance(x, DeviceArray) else x
+
+
+def number_at(x: Any, i: int) -> float:
+    one = x.reshape(-1)[i]
+    return float(one.to_float64() if isinstance(one, DeviceArray) else one)
+
+
+def refuse_there(what: str, x: Any) -> None:
+    if isinstance(x, DeviceArray):
+        raise ValueError(
+            f"{what} is for numbers of this machine, and x lies on {x.device}; "
+            "x.to_device('cpu') brings it here"
+        )
+
+
+def in_machine_floats(x: Any) -> np.ndarray:
     x = as_numpy(x)
     if isinstance(x, np.ndarray) and x.dtype in (np.float32, np.float64):
         return x

@@ -11,6 +11,7 @@ from .. import _codes
 from .. import _widthwise as core
 from .._array import Array
 from .._create import is_tensor
+from .._device import DeviceArray
 from .._format import Format, as_format
 
 
@@ -28,6 +29,8 @@ def pack(x: Array) -> np.ndarray:
     >>> ww.pack(ww.array([6.0, 3.0, -0.5], "e2m1fn"))
     array([87,  9], dtype=uint8)
     """
+    if isinstance(x, DeviceArray):
+        raise TypeError(f"x lies on {x.device}; codes are packed here: x.to_device('cpu')")
     if not isinstance(x, Array):
         way = "x.packed()" if hasattr(x, "packed") else "ww.from_bits(x, format)"
         raise TypeError(f"x is {type(x).__name__}; an Array is packed: {way}")

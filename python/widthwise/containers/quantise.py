@@ -11,16 +11,17 @@ import numpy as np
 
 from .. import _codes
 from .. import _widthwise as core
-from .._array import Array
 from .._block_format import BlockFormat
 from .._create import array
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
 from .._settings import checked_seed
+from .._workplace import Workplace
 from . import microxcaling
-from .blocks import Blocks, given
+from .blocks import Blocks
+from .given_codes import given
 from .layout import Layout
-from .numbers import as_numbers
+from .numbers import as_numbers, for_core, number_at, refuse_there
 
 STEPS = ("exact", "f32")
 FLOAT_MAX = float(np.finfo(np.float32).max)
@@ -44,7 +45,8 @@ def blocks(
 
     Args:
         x: numbers of one axis or more that binary64 holds: floats of 16 to 64 bits, integers, an
-            Array, a torch tensor, Blocks.
+            Array, a torch tensor, Blocks. Floats on a GPU (by DLPack or
+            `__cuda_array_interface__`) are quantised there, to DeviceArrays.
         format: 'mxfp8_e4m3', 'nvfp4', 'block(e4m3fn,1x128,binary32)', …, as `ww.BlockFormat`.
         axis: along which blocks of n lie, and whole axes; tiles are of the last two.
         rounding: of the elements, as in `ww.array`; they saturate. `seed`: of stochastic rounding.
@@ -82,30 +84,33 @@ def blocks(
         layout.check_whole()
     s = None if tensor_scale is None else given(tensor_scale, f)
     if like_whom(like, ("microxcaling",)):
+        refuse_there("like='microxcaling'", numbers)
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
-    s = found_tensor_scale(numbers, f) if s is None else s
+    where = Workplace.of({"x": numbers})
+    if s is None and f._core.takes_tensor_scale:
+        s = found_tensor_scale(where.run("largest_magnitude", for_core(numbers)), f)
     how = core.BlockHow(
         rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
     )
-    elements = _codes.empty(numbers.shape, f.element)
-    scales = _codes.empty(layout.scales_shape, f.scale)
-    clamped, nan_blocks, refused = core.quantise_blocks(
-        f._core, layout.grid, numbers, elements, scales, how
+    elements = where.empty(numbers.shape, f.element)
+    scales = where.empty(layout.scales_shape, f.scale)
+    to = (elements._for_core, scales._for_core)
+    clamped, nan_blocks, refused = where.run(
+        "quantise_blocks", f._core, layout.grid, for_core(numbers), *to, how
     )
     if refused is not None:
-        where = _codes.element(refused, numbers.shape)
         raise ValueError(
-            f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
-            "or take OCP's MX, where its block's scale becomes NaN"
+            f"x: {_codes.element(refused, numbers.shape)} is {number_at(numbers, refused)}, which "
+            f"{f} has no code for; replace it, or take OCP's MX, where its block's scale becomes "
+            "NaN"
         )
-    if str(f.scale) == "e8m23" and not np.isfinite(scales.view(np.float32)).all():
+    if str(f.scale) == "e8m23" and not where.run("largest_magnitude", for_core(scales)) < math.inf:
         raise ValueError(
             f"x: a block's largest magnitude takes a scale past binary32's range in {f}; "
             "multiply x by a power of two first"
         )
-    z = Array._of(elements, f.element), Array._of(scales, f.scale)
-    return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
+    return Blocks._of(elements, scales, f, axis, s, clamped, nan_blocks)
 
 
 @lru_cache(maxsize=32)
@@ -125,11 +130,8 @@ def quotient(amax: float, f: BlockFormat) -> np.float32:
     return np.float32(array([Fraction(amax) / exact], "binary32").to_float64()[0])
 
 
-def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
+def found_tensor_scale(amax: float, f: BlockFormat) -> np.float32:
     """amax / (the scale's largest * the element's), rounded to binary32; of zeros 1."""
-    if not f._core.takes_tensor_scale:
-        return None
-    amax = core.largest_magnitude(x)
     if not math.isfinite(amax):
         return np.float32(1)  # which number it is is said where blocks are quantised
     s = quotient(amax, f)

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._device import DeviceArray
 from .grouping import Grouping
 
 if TYPE_CHECKING:
     from .affine import Affine
 
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray, Grouping]
+Parts = tuple[Any, np.ndarray, np.ndarray, Grouping]
 
 
 def sliced(x: Affine, index: Any) -> Parts:
     groups = x.grouping
     if groups.kind == "tensor":
-        return np.asarray(x.codes[index]), x.scale, x.zero_point, groups
+        return part_of(x.codes, index), x.scale, x.zero_point, groups
     one_each = of_each_axis(index, x.shape)
     taken = {groups.axis} | ({groups.axis - 1} if groups.kind == "tile" else set())
     on_scales: list[Any] = []
@@ -31,12 +32,18 @@ def sliced(x: Affine, index: Any) -> Parts:
             block = groups.length(x.shape) if axis == groups.axis else groups.rows
             on_scales.append(of_blocks(part, axis, block, x.shape[axis]))
     scale, zero = x.scale[tuple(on_scales)], x.zero_point[tuple(on_scales)]
-    codes = np.asarray(x.codes[tuple(one_each)])
+    codes = part_of(x.codes, tuple(one_each))
     if isinstance(one_each[groups.axis], int):  # only of channels
         return codes, np.asarray(scale), np.asarray(zero), Grouping("tensor")
     before = sum(isinstance(part, int) for part in one_each[: groups.axis])
     fixed = replace(groups, axis=groups.axis - before)
     return codes, scale, zero, fixed
+
+
+def part_of(codes: Any, index: Any) -> Any:
+    """Not a scalar: NumPy's integers, or on a GPU a DeviceArray."""
+    part = codes[index]
+    return part if isinstance(codes, DeviceArray) else np.asarray(part)
 
 
 def of_each_axis(index: Any, shape: tuple[int, ...]) -> list[Any]:

@@ -72,7 +72,7 @@ class BlockScheme:
         if not self.format._core.takes_tensor_scale:
             return None
         found = (core.largest_magnitude(self.numbers(read, cut)) for cut in cuts)
-        return found_tensor_scale(np.array([max(found)]), self.format)
+        return found_tensor_scale(max(found), self.format)
 
     def numbers(self, read: Read, cut: Cut) -> np.ndarray:
         return without_nan(in_machine_floats(read(cut)), self.options)

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "widthwise/sim/affine.hpp"
+#include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/convolution.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -77,6 +79,37 @@ void from_integers(const Queue& queue, IntegerType type, const Format& to, const
 // IEEE 754-2019, 5.7.2: the values of NumberClass; and 1 where there is a minus sign, else 0.
 void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
+
+// Numbers that lie there to blocks, and what such blocks stand for. T: float or double, the
+// numbers' type. Throws std::invalid_argument where a GPU's integers do not hold the elements.
+template <class T>
+BlockTally quantise_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                           const BlockHow& how, const T* x, void* elements, void* scales);
+template <class T>
+void read_blocks(const Queue& queue, const BlockFormat& f, const BlockGrid& grid,
+                 float tensor_scale, const void* elements, const void* scales, T* x);
+template <class T>
+double largest_magnitude(const Queue& queue, const T* x, std::size_t count);
+
+// Affine integers' scales and zero points, of this machine, as many as the layout counts.
+struct AffineNumbers {
+  AffineLayout layout;
+  std::span<const double> scales;
+  std::span<const std::int64_t> zero_points;
+};
+// Numbers that lie there to codes of `bits` digits, in two's complement, and back.
+template <class T>
+AffineCounts quantise_affine(const Queue& queue, const AffineNumbers& numbers,
+                             const AffineRule& rule, int bits, const T* x, void* codes,
+                             std::uint8_t* flags, RandomSource random);
+template <class T>
+void dequantise_affine(const Queue& queue, const AffineNumbers& numbers, IntegerItem item, int bits,
+                       const void* codes, T* x);
+// The least and the largest element of each group, as the layout numbers them; NaN where there is
+// one.
+template <class T>
+void group_ranges(const Queue& queue, const AffineLayout& layout, const T* x, std::span<T> low,
+                  std::span<T> high);
 
 // Products of matrices that lie there.
 class DeviceProducts {

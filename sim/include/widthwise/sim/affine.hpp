@@ -41,6 +41,11 @@ struct AffineLayout {
   std::size_t of_outer = 0, of_group = 0, of_inner = 0;
 
   constexpr std::size_t size() const { return outer * length * inner; }
+  constexpr std::size_t scale_of(std::size_t element) const {
+    const std::size_t i = element % inner, k = element / inner % length,
+                      o = element / inner / length;
+    return o * of_outer + k / block * of_group + i * of_inner;
+  }
 };
 
 struct AffineCounts {

@@ -16,9 +16,11 @@ namespace widthwise {
 struct BlockGrid {
   std::size_t outer, rows, columns, block_rows, block_columns;
 
-  std::size_t row_blocks() const { return (rows + block_rows - 1) / block_rows; }
-  std::size_t column_blocks() const { return (columns + block_columns - 1) / block_columns; }
-  std::size_t scales() const { return outer * row_blocks() * column_blocks(); }
+  constexpr std::size_t row_blocks() const { return (rows + block_rows - 1) / block_rows; }
+  constexpr std::size_t column_blocks() const {
+    return (columns + block_columns - 1) / block_columns;
+  }
+  constexpr std::size_t scales() const { return outer * row_blocks() * column_blocks(); }
 };
 
 // In which steps scales that are no powers of two are found and applied.
