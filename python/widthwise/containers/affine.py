@@ -472,8 +472,8 @@ def calibrated(
 def core_scales(
     groups: Grouping, scale: np.ndarray, zero_point: np.ndarray, shape: tuple[int, ...]
 ) -> core.AffineScales:
-    scales = np.asarray(groups.for_core(scale, shape), np.float64)
-    return core.AffineScales(groups.layout(shape), scales, groups.for_core(zero_point, shape))
+    scales, zero_points = groups.for_core(scale, shape), groups.for_core(zero_point, shape)
+    return core.AffineScales(groups.layout(shape), scales, zero_points)
 
 
 def fill(
