@@ -116,7 +116,8 @@ def values_inside(g: torch.Tensor, x: torch.Tensor, text: str) -> torch.Tensor:
     if _host.straight_range(text) is None:
         return g.clone(memory_format=torch.contiguous_format)
     by = values_by(text, x.dtype, "rne")
-    g, x = g.to(x.dtype).contiguous(), x.contiguous()
+    g = g if g.dtype is x.dtype else g.to(x.dtype)
+    g, x = g.contiguous(), x.contiguous()
     y = torch.empty_like(g, memory_format=torch.contiguous_format)
     by.pass_inside(g.data_ptr(), x.data_ptr(), y.data_ptr(), g.numel())
     return y
