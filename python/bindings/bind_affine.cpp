@@ -138,6 +138,32 @@ std::pair<Floats, Floats> block_ranges_of(const Floats& x, std::size_t length, s
   return {low, high};
 }
 
+AffineCover cover_of(const std::string& scheme) {
+  if (scheme == "asymmetric") return AffineCover::asymmetric;
+  if (scheme == "symmetric") return AffineCover::symmetric;
+  if (scheme == "symmetric_full") return AffineCover::symmetric_full;
+  throw std::logic_error("no such scheme: " + scheme);
+}
+
+// (scales, zero points, which of them are to be found exactly)
+py::tuple parameters_of(const Reals& low, const Reals& high,
+                        const std::pair<std::int64_t, std::int64_t>& range,
+                        const std::string& scheme) {
+  std::vector<AffineParameters> found(static_cast<std::size_t>(low.size()));
+  affine_parameters(cover_of(scheme), range.first, range.second, low.data(), high.data(),
+                    found.size(), found.data());
+  Floats scales(low.size());
+  Integers zero_points(low.size());
+  float* scale = scales.mutable_data();
+  std::int64_t* zero_point = zero_points.mutable_data();
+  py::list unsure;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    scale[i] = found[i].scale, zero_point[i] = found[i].zero_point;
+    if (!found[i].sure) unsure.append(i);
+  }
+  return py::make_tuple(scales, zero_points, unsure);
+}
+
 Requantisation requantisation_of(const std::string& variant) {
   if (variant == "gemmlowp") return Requantisation::gemmlowp;
   if (variant == "ruy") return Requantisation::ruy;
@@ -265,6 +291,8 @@ void bind_affine(py::module_& m) {
 #endif
   m.def("float_range", &range_of, py::arg("values"));
   m.def("block_ranges", &block_ranges_of, py::arg("values"), py::arg("length"), py::arg("block"));
+  m.def("affine_parameters", &parameters_of, py::arg("low"), py::arg("high"), py::arg("range"),
+        py::arg("scheme"));
   m.def("requantise", &requantise_sums, py::arg("sums"), py::arg("codes"), py::arg("inner"),
         py::arg("multipliers"), py::arg("zero_points"), py::arg("variant"), py::arg("range"));
   m.def("integer_product", &integer_product, py::arg("a"), py::arg("b"), py::arg("zero_a"),

@@ -95,7 +95,7 @@ def array(
 def as_numpy(x: Any) -> Any:
     """What other libraries hold as NumPy's arrays: pandas' columns, buffers; all else as it is."""
     if isinstance(x, np.ndarray):
-        if np.any(getattr(x, "mask", False)):
+        if type(x) is not np.ndarray and np.any(getattr(x, "mask", False)):
             raise TypeError("x hides elements behind its mask; fill them, as x.filled(0)")
     elif isinstance(x, list | tuple) and x and all(isinstance(y, Array) for y in x):
         return np.stack(x)

@@ -477,6 +477,9 @@ class AffineScales:
 
 def float_range(values: Any) -> tuple[float, float]: ...
 def block_ranges(values: Any, length: int, block: int) -> tuple[Any, Any]: ...
+def affine_parameters(
+    low: Any, high: Any, range: tuple[int, int], scheme: str
+) -> tuple[Any, Any, list[int]]: ...
 def requantise(
     sums: Any,
     codes: Any,

@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/containers/affine_lanes.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -21,6 +22,8 @@ using Half = hn::Rebind<float, Doubles>;
 using F = hn::Vec<Floats>;
 using I = hn::Vec<Ints>;
 using D = hn::Vec<Doubles>;
+using Words = hn::RebindToUnsigned<Floats>;
+using W = hn::Vec<Words>;
 
 // Of a run with one scale, or the next ones of a run with one each.
 template <bool each, class Tag>
@@ -49,45 +52,128 @@ HWY_INLINE F by_division(const Scales& s, F x, std::size_t i) {
 #endif
 }
 
-// Added to a number, this leaves its nearest integer in the sum's last digits, whose lowest byte is
-// that of the integer. The sums' words are in the numbers' order, those of negative sums lowest.
-inline constexpr float integer_last = 0x1.8p23f;
-inline constexpr std::int32_t zero_word = 0x4b400000;
+// Numbers to ask memory for beforehand: the machine by itself asks for fewer.
+inline constexpr std::size_t ahead = 1024;
 
-// q + z is the nearest integer of y + z, but at ties: those are by_division's.
+// Codes of up to 8 bits in fixed point: of y + z - qmin + 1/2 so many digits behind the point, and
+// `margin` added. They are the words of floats between 512 and 1024, less that of `start` - 1/2.
+inline constexpr int behind = 14;
+inline constexpr std::uint32_t margin = HWY_NATIVE_FMA ? 0 : 1, digits = (1U << behind) - 1;
+inline constexpr float start = 640;
+inline constexpr std::uint32_t first_word = std::bit_cast<std::uint32_t>(start - 0.5f) - margin;
+
+HWY_INLINE void store_codes(const W (&words)[1], std::int64_t qmin, std::uint8_t* to) {
+  const hn::Rebind<std::uint8_t, Words> bytes;
+  const auto code = hn::TruncateTo(bytes, hn::ShiftRight<behind>(words[0]));
+  hn::StoreU(hn::Add(code, hn::Set(bytes, static_cast<std::uint8_t>(qmin))), bytes, to);
+}
+
+#if HWY_TARGET == HWY_SCALAR
+constexpr std::size_t together = 1;  // vectors whose codes fill one of bytes
+#else
+constexpr std::size_t together = 4;
+
+// Four vectors' codes side by side: first those of a place in one word, then as they are within 16
+// bytes, then these in order.
+HWY_INLINE void store_codes(const W (&words)[together], std::int64_t qmin, std::uint8_t* to) {
+  const hn::Repartition<std::uint8_t, Words> bytes;
+  const hn::Repartition<std::uint16_t, Words> pairs;
+  const auto pair = [&](W upper, W lower) HWY_ATTR {
+    return hn::BitCast(pairs, hn::OddEven(hn::BitCast(bytes, upper), hn::BitCast(bytes, lower)));
+  };
+  const auto lower = pair(hn::ShiftRight<behind - 8>(words[1]), hn::ShiftRight<behind>(words[0])),
+             upper =
+                 pair(hn::ShiftLeft<24 - behind>(words[3]), hn::ShiftLeft<16 - behind>(words[2]));
+  alignas(16) static constexpr std::uint8_t turned[16] = {0, 4, 8,  12, 1, 5, 9,  13,
+                                                          2, 6, 10, 14, 3, 7, 11, 15};
+  const auto fours = hn::TableLookupBytes(hn::BitCast(bytes, hn::OddEven(upper, lower)),
+                                          hn::LoadDup128(bytes, turned));
+  std::int32_t from[padding];
+  const std::size_t blocks = hn::Lanes(Words()) / 4;
+  for (std::size_t i = 0; i < hn::Lanes(Words()); ++i)
+    from[i] = static_cast<std::int32_t>(i % blocks * 4 + i / blocks);
+  const auto in_order =
+      hn::TableLookupLanes(hn::BitCast(Words(), fours), hn::SetTableIndices(Words(), from));
+  const auto least = hn::Set(bytes, static_cast<std::uint8_t>(qmin));
+  hn::StoreU(hn::Add(hn::BitCast(bytes, in_order), least), bytes, to);
+}
+#endif
+
+// Of a vector with numbers that lie near a tie or past the range, or are NaN.
+template <bool each>
+HWY_NOINLINE W settled(const Scales& s, const AffineRule& rule, const float* x, std::size_t i,
+                       W word, AffineCounts& counts) {
+  const Floats d;
+  const Ints di;
+  const Words du;
+  const F v = hn::LoadU(d, x + i);
+  const auto doubtful = hn::Lt(hn::And(word, hn::Set(du, digits)), hn::Set(du, 2 * margin + 1));
+  if (hn::AllFalse(du, doubtful) && hn::AllFalse(d, hn::IsNaN(v))) {
+    const auto first = static_cast<std::int32_t>(first_word),
+               count = static_cast<std::int32_t>(rule.qmax - rule.qmin + 1);
+    const I bits = hn::BitCast(di, hn::Add(word, hn::Set(du, first_word)));
+    const I kept =
+        hn::Min(hn::Max(bits, hn::Set(di, first)), hn::Set(di, first + (count << behind) - 1));
+    counts.clamped += hn::CountTrue(di, hn::Ne(kept, bits));
+    return hn::BitCast(du, hn::Sub(kept, hn::Set(di, first)));
+  }
+  const F low = hn::Set(d, static_cast<float>(rule.qmin)),
+          high = hn::Set(d, static_cast<float>(rule.qmax)), q = by_division<each>(s, v, i);
+  const F code = hn::Add(hn::IfThenZeroElse(hn::IsNaN(q), q), lanes<each>(d, s.zero32, i));
+  const F kept = hn::Min(hn::Max(code, low), high);
+  counts.nan += hn::CountTrue(d, hn::IsNaN(q));
+  counts.clamped += hn::CountTrue(d, hn::Ne(kept, code));
+  return hn::ShiftLeft<behind>(hn::BitCast(du, hn::ConvertTo(di, hn::Sub(kept, low))));
+}
+
 template <bool each>
 AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
                    std::uint8_t* to) {
   const Floats d;
-  const Ints di;
-  const hn::Rebind<std::uint32_t, Floats> words;
-  const hn::Rebind<std::uint8_t, Floats> bytes;
-  const auto word = [di](std::int64_t code) {
-    return hn::Set(di, zero_word + static_cast<std::int32_t>(code));
-  };
-  const I least = word(rule.qmin), most = word(rule.qmax);
-  const F last = hn::Set(d, integer_last), doubtful = hn::Set(d, 0.5f - doubt);
+  const Words du;
+  const auto count = static_cast<std::uint32_t>(rule.qmax - rule.qmin + 1);
+  const F origin = hn::Set(d, start - static_cast<float>(rule.qmin));
   F reciprocal = lanes<each>(d, s.reciprocal, 0);
-  F zero = hn::Add(last, lanes<each>(d, s.zero32, 0));
+  F zero = hn::Add(origin, lanes<each>(d, s.zero32, 0));
+  const W past = hn::Set(du, count << behind), fraction = hn::Set(du, digits),
+          near = hn::Set(du, 2 * margin);
   AffineCounts counts;
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
-    if constexpr (each) {
-      reciprocal = lanes<each>(d, s.reciprocal, i);
-      zero = hn::Add(last, lanes<each>(d, s.zero32, i));
+  const auto code = [&](auto& words, std::size_t i) HWY_ATTR {
+    W most = hn::Zero(du), nearest = fraction;
+    std::size_t at = i;
+    for (W& word : words) {
+      hwy::Prefetch(x + at + ahead);
+      if constexpr (each) {
+        reciprocal = lanes<each>(d, s.reciprocal, at);
+        zero = hn::Add(origin, lanes<each>(d, s.zero32, at));
+      }
+      const F sum = hn::MulAdd(hn::LoadU(d, x + at), reciprocal, zero);
+      word = hn::Sub(hn::BitCast(du, sum), hn::Set(du, first_word));
+      most = hn::Max(most, word);
+      nearest = hn::Min(nearest, hn::And(word, fraction));
+      at += hn::Lanes(d);
     }
-    const F v = hn::LoadU(d, x + i);
-    const F y = hn::Mul(v, reciprocal);
-    F sum = hn::Add(y, zero);
-    const F rest = hn::Abs(hn::Sub(y, hn::Sub(sum, zero)));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Lt(rest, doubtful)))) {
-      const F q = by_division<each>(s, v, i);  // near a tie, or NaN, or infinite
-      counts.nan += hn::CountTrue(d, hn::IsNaN(q));
-      sum = hn::Add(hn::IfThenZeroElse(hn::IsNaN(q), q), zero);
+    const auto sure = [&](W largest, W least) HWY_ATTR {
+      return hn::AllTrue(du, hn::And(hn::Lt(largest, past), hn::Gt(least, near)));
+    };
+    if (HWY_UNLIKELY(!sure(most, nearest))) {
+      at = i;
+      for (W& word : words) {
+        if (!sure(word, hn::And(word, fraction)))
+          word = settled<each>(s, rule, x, at, word, counts);
+        at += hn::Lanes(d);
+      }
     }
-    const I all = hn::BitCast(di, sum);
-    const I kept = hn::Min(hn::Max(all, least), most);
-    counts.clamped += hn::CountTrue(di, hn::Ne(kept, all));
-    hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(words, kept)), bytes, to + i);
+    store_codes(words, rule.qmin, to + i);
+  };
+  std::size_t i = 0;
+  for (; i + together * hn::Lanes(d) <= n; i += together * hn::Lanes(d)) {
+    W words[together];
+    code(words, i);
+  }
+  for (; i < n; i += hn::Lanes(d)) {
+    W words[1];
+    code(words, i);
   }
   return counts;
 }
@@ -119,6 +205,7 @@ FloatRange range(const float* x, std::size_t n, FloatRange before) {
   std::size_t i = 0;
   for (; i + 2 * width <= n; i += 2 * width)
     for (std::size_t r = 0; r < 2; ++r) {
+      hwy::Prefetch(x + i + r * width + ahead);
       const I order = orders(x + i + r * width);
       low[r] = hn::Min(low[r], order), high[r] = hn::Max(high[r], order);
     }

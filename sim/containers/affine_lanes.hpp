@@ -9,9 +9,7 @@ namespace widthwise::affine {
 
 inline constexpr std::size_t padding = 64;
 inline constexpr std::size_t chunk = 512;  // elements at a time, in the first cache
-// Products by reciprocals are within this of the quotient up to `far` (docs/exactness.md, 65).
-inline constexpr float doubt = 0x1p-12f;
-inline constexpr float far = 1024;
+inline constexpr float far = 512;          // quotients past it clamp, whatever the zero point
 
 // The scales of contiguous elements: one of all of them, or one each.
 struct Scales {

@@ -52,14 +52,15 @@ struct PowerTurns {
   std::uint32_t up, down;
 };
 
-// What follows takes groups that are whole vectors, of four numbers or more, and n that is whole
-// groups.
+// What follows takes groups that are whole vectors, of four numbers or more, or groups of one, and
+// n that is whole groups.
 bool whole_vectors(std::size_t group);
 inline constexpr std::size_t most_groups = 1024;  // in n numbers
 inline constexpr std::size_t most_lanes = 16;     // of a vector
 
-// most[g] = the largest magnitude of group g.
-void group_maxima(const float* x, std::size_t n, std::size_t group, float* most);
+// most[g] = the largest magnitude of group g in all rows, which begin a stride apart.
+void group_maxima(const float* x, std::size_t rows, std::size_t stride, std::size_t n,
+                  std::size_t group, float* most);
 
 // The scale of each group by such a rule alone: its code, and the power of two that its numbers are
 // multiplied by. Gives false where a largest magnitude is NaN, infinite or below the normal
@@ -68,27 +69,28 @@ bool power_factors(const float* most, std::size_t count, const PowerTurns& turns
                    std::uint8_t* codes, float* by);
 
 // v = x * by as `multiply` has it, but that products below the normal numbers stay as they come out
-// where `small_is_zero`: whoever rounds them makes zeros of all. How many magnitudes of v are above
-// the limit.
+// where `small_is_zero`: whoever rounds them makes zeros of all. Magnitudes above the limit become
+// it; how many.
 std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std::size_t group,
                              bool small_is_zero, float limit, float* v);
 
-// What the numbers of groups are divided by, and the floats nearest to their reciprocals; of group
-// g those at index[g], if there is an index.
-template <class By>
+// The same for v = x / by, rounded to nearest.
+std::size_t divide_counted(const float* x, const float* by, std::size_t n, std::size_t group,
+                           float limit, float* v);
+
+// Divisors of up to 28 digits, and the floats nearest to their reciprocals; of group g those at
+// index[g], if there is an index. Groups of one have one, and their reciprocals side by side.
 struct Divisors {
-  const By* divisor;
+  const double* divisor;
   const float* reciprocal;
   const std::uint8_t* index = nullptr;
 };
 
-// v rounds as x / by does, in binary32 or to odd, to formats all of whose borders have the digits
-// `beyond` 0, those that are numbers and those between two; how many are above the limit, which is
-// a border. Reciprocals are normal floats, or 0: then all are divided but zeros.
-std::size_t divide_counted(const float* x, const Divisors<float>& by, std::size_t n,
-                           std::size_t group, std::uint32_t beyond, float limit, float* v);
-std::size_t divide_counted(const float* x, const Divisors<double>& by, std::size_t n,
-                           std::size_t group, std::uint32_t beyond, float limit, float* v);
+// v rounds as x / by does to formats all of whose borders have the digits `beyond` 0, those that
+// are numbers and those between two; what is above the limit, which is a border, as above.
+// Reciprocals are normal floats.
+std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
+                                  std::size_t group, std::uint32_t beyond, float limit, float* v);
 
 // Of magnitudes x: v is at least that, and 0 where x is. Whether all are finite.
 bool hold_above(const float* x, std::size_t n, float least, float* v);

@@ -44,16 +44,17 @@ class Read final : public BlockReader::Work {
     const std::vector<V> scale = scales_of(p, scales);
     const std::size_t group = panels_.group();
     V v[longest_piece];
-    for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
-      for (std::size_t r = 0; r < p.rows; ++r) {
-        const std::size_t at = p.number + r * p.stride + first;
-        const void* codes = elements + at * item_;
-        values_.run({&codes, 1}, n, v, nullptr);
-        T* const x = static_cast<T*>(numbers) + at;
-        deliver(v, scale.data() + block, n, group, x);
-        if (infinite_by_zero_) spell_nan(x, n);
-      }
-    });
+    for_pieces(p.columns, group, longest_piece,
+               [&](std::size_t first, std::size_t n, std::size_t block) {
+                 for (std::size_t r = 0; r < p.rows; ++r) {
+                   const std::size_t at = p.number + r * p.stride + first;
+                   const void* codes = elements + at * item_;
+                   values_.run({&codes, 1}, n, v, nullptr);
+                   T* const x = static_cast<T*>(numbers) + at;
+                   deliver(v, scale.data() + block, n, group, x);
+                   if (infinite_by_zero_) spell_nan(x, n);
+                 }
+               });
   }
 
  private:

@@ -123,23 +123,13 @@ void BlockScaler::find_small(std::span<const double> amax, BlockScale* found) co
                          [&](std::uint8_t code, double x) { return steps_.small(code, x); });
 }
 
-namespace {
-
-// Reciprocals are normal floats between these.
-constexpr float least_divisor = 0x1p-100F, most_divisor = 0x1p100F;
-bool is_moderate(float s) { return s >= least_divisor && s <= most_divisor; }
-
-}  // namespace
-
-float reciprocal_of(float s) { return is_moderate(s) ? 1 / s : 0; }
-
-// Divisors of up to 28 digits, or divisions of floats.
+// Divisors of up to 28 digits, whose reciprocals are normal floats, or divisions of floats.
 bool BlockScaler::has_few_steps() const {
   constexpr int short_digits = 4;
   const auto digits = 53 - std::countr_zero(split(steps_.max).significand);
   if (steps_.kind == ScaleSteps::Kind::small_float)
     return digits <= short_digits && steps_.max >= 0x1p-20 && steps_.max <= 0x1p20 &&
-           is_moderate(steps_.tensor_scale);
+           steps_.tensor_scale >= 0x1p-100F && steps_.tensor_scale <= 0x1p100F;
   return steps_.kind == ScaleSteps::Kind::wide && digits <= 24;
 }
 
@@ -150,15 +140,15 @@ bool BlockScaler::small_divisors(float* most, std::size_t count, std::uint8_t* c
   float wanted[most_groups];
   const std::size_t whole = (count + most_lanes - 1) / most_lanes * most_lanes;
   std::fill(most + count, most + whole, 0.0F);
-  divide_counted(most, Divisors<double>{&by, &reciprocal}, whole, whole, beyond, 0, wanted);
+  divide_counted_to_odd(most, {&by, &reciprocal}, whole, whole, beyond,
+                        std::numeric_limits<float>::infinity(), wanted);
   const bool finite = hold_above(most, count, 0x1p-9F, wanted);
   small_codes(wanted, count, codes);
   return finite;
 }
 
 // The quotient of floats is rounded once by the machine.
-bool BlockScaler::wide_divisors(const float* most, std::size_t count, float* scales,
-                                float* reciprocals) const {
+bool BlockScaler::wide_divisors(const float* most, std::size_t count, float* scales) const {
   const auto max = static_cast<float>(steps_.max);
   bool finite = true;
   for (std::size_t g = 0; g < count; ++g) {
@@ -167,7 +157,6 @@ bool BlockScaler::wide_divisors(const float* most, std::size_t count, float* sca
     scales[g] = s == 0 ? 1 : s;
   }
   if (steps_.pow2) std::transform(scales, scales + count, scales, power_above<float>);
-  std::transform(scales, scales + count, reciprocals, reciprocal_of);
   return finite;
 }
 

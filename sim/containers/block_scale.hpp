@@ -19,9 +19,6 @@ inline constexpr Format small_scales = [] {
   return f;
 }();
 
-// The float nearest to 1 / s, or 0 where s is far from 1.
-float reciprocal_of(float s);
-
 class BlockScaler {
  public:
   BlockScaler(const BlockFormat& f, const BlockHow& how);
@@ -41,8 +38,8 @@ class BlockScaler {
   // is room for most_lanes more of `most`.
   bool has_few_steps() const;
   bool small_divisors(float* most, std::size_t count, std::uint8_t* codes) const;
-  bool wide_divisors(const float* most, std::size_t count, float* scales, float* reciprocals) const;
-  Divisors<double> small_table(const std::uint8_t* codes) const {
+  bool wide_divisors(const float* most, std::size_t count, float* scales) const;
+  Divisors small_table(const std::uint8_t* codes) const {
     return {divisor_.data(), reciprocal_.data(), codes};
   }
 

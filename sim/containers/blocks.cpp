@@ -13,6 +13,7 @@
 #include "block_elements.hpp"
 #include "block_kernels.hpp"
 #include "block_scale.hpp"
+#include "few_passes.hpp"
 #include "panels.hpp"
 
 namespace widthwise {
@@ -67,8 +68,10 @@ inline const double* doubles(const float* x, std::size_t n, Scratch& s) {
   return s.wide;
 }
 
-// Numbers of type T and scales to numbers of type V, which round to elements as the exact ones do.
+// Numbers of type T and scales to numbers of type V, which round to elements as the exact ones do;
+// Few: of floats in few passes.
 struct Multiplied {
+  using Few = PowersOfTwo;
   template <class T, class V>
   using By = std::conditional_t<sizeof(T) + sizeof(V) == 8, float, double>;
 
@@ -89,6 +92,7 @@ struct Multiplied {
 };
 
 struct DividedToOdd {
+  using Few = SmallDivisors;
   template <class T, class V>
   using By = double;
 
@@ -109,8 +113,9 @@ struct DividedToOdd {
 };
 
 // In binary32 alone.
-template <void (*step)(const float*, const float*, std::size_t, std::size_t, float*)>
+template <void (*step)(const float*, const float*, std::size_t, std::size_t, float*), class Passes>
 struct Once {
+  using Few = Passes;
   template <class T, class V>
   using By = float;
 
@@ -119,8 +124,8 @@ struct Once {
     step(x, by, n, group, v);
   }
 };
-using MultipliedOnce = Once<scale>;  // as products of single steps are defined
-using DividedOnce = Once<divide>;    // as divisions by scales in binary32 are
+using MultipliedOnce = Once<scale, void>;        // as products of single steps are defined
+using DividedOnce = Once<divide, WideDivisors>;  // as divisions by scales in binary32 are
 
 template <class T, class V, class Step>
 class Quantise final : public BlockQuantiser::Work {
@@ -134,12 +139,9 @@ class Quantise final : public BlockQuantiser::Work {
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
         specials_(spelled(f)),
-        rounding_mode_(how.rounding),
-        beyond_(digits_beyond(f.element, how.rounding)),
-        plain_(is_plain(f)),
-        turns_(scaler_.turns()),
-        small_is_zero_(is_nearest(how.rounding.mode) &&
-                       (f.element.is_float() || f.element.is_fixed())) {}
+        bounds_{static_cast<float>(scaler_.steps().max), digits_beyond(f.element, how.rounding),
+                is_nearest(how.rounding.mode) && (f.element.is_float() || f.element.is_fixed())},
+        plain_(is_plain(f)) {}
 
   std::size_t panels() const final { return panels_.count(); }
 
@@ -147,7 +149,7 @@ class Quantise final : public BlockQuantiser::Work {
            BlockTally& tally) const final {
     const Panels::Panel p = panels_.at(i);
     const T* x = static_cast<const T*>(numbers) + p.number;
-    if (p.rows == 1 && has_few_passes(p) && in_few_passes(p, x, elements, scales, tally)) return;
+    if (has_few_passes(p) && in_few_passes(p, x, elements, scales, tally)) return;
     const std::uint64_t special = tally.special;
     std::vector<BlockScale> found = scales_of(p, x, tally);
     if (tally.refused) return;
@@ -174,61 +176,76 @@ class Quantise final : public BlockQuantiser::Work {
     Scratch steps;
   };
 
-  // Whether blocks are scaled by a rule alone, in a row of floats.
-  static constexpr bool of_floats = std::is_same_v<T, float> && std::is_same_v<V, float>,
-                        divides_once = of_floats && std::is_same_v<Step, DividedOnce>;
+  // Whether blocks of floats are scaled by a rule alone.
+  static constexpr bool has_few =
+      std::is_same_v<T, float> && std::is_same_v<V, float> && !std::is_void_v<typename Step::Few>;
   bool is_plain(const BlockFormat& f) const {
-    if (!of_floats || scaler_.least() != -scaler_.steps().max) return false;
-    if constexpr (!std::is_same_v<Step, Multiplied>) return scaler_.has_few_steps() && beyond_ > 0;
+    if (!has_few || scaler_.least() != -scaler_.steps().max) return false;
+    if constexpr (!std::is_same_v<Step, Multiplied>)
+      return scaler_.has_few_steps() && bounds_.beyond > 0;
     return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
 
+  template <class Few>
+  struct FewRoom {
+    Few few;
+    float most[most_groups + most_lanes], v[longest_piece];
+  };
+
   bool has_few_passes(const Panels::Panel& p) const {
     const std::size_t group = panels_.group();
-    return plain_ && whole_vectors(group) && group <= longest_piece && p.columns % group == 0;
+    if (!plain_ || p.columns % group != 0) return false;
+    return group == 1 || (whole_vectors(group) && group <= longest_piece);
   }
 
   // Scales, numbers and elements piece by piece; false, and nothing counted, where a block needs
   // more (block_kernels.hpp says which).
   bool in_few_passes(const Panels::Panel& p, const T* x, std::byte* elements, std::byte* scales,
                      BlockTally& tally) const {
-    if constexpr (of_floats) {
+    if constexpr (has_few) {
       const std::size_t group = panels_.group();
       const auto bytes = static_cast<std::size_t>(scaler_.steps().bytes);
-      const auto room = std::make_unique_for_overwrite<Room>();
-      std::vector<std::uint8_t> no_flags;
+      FewRoom<typename Step::Few> room;
       std::size_t above = 0;
       bool whole = true;
-      for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
-        whole = whole && scaled(x + first, n, scales + (p.scale + block) * bytes, room->v, above);
-        if (whole) round_row(p.number + first, room->v, n, elements, no_flags);
-      });
+      const auto piece = [&](std::size_t first, std::size_t n, std::size_t block) {
+        whole = whole && in_few_passes({p.number + first, 0, p.rows, n, 0, p.stride}, x + first,
+                                       elements, scales + (p.scale + block) * bytes, room, above);
+      };
+      for_pieces(p.columns, group, few_columns(p), piece);
       if (whole) tally.clamped += above;
       return whole;
     }
     return false;
   }
 
-  // Whole groups' scales, and what their elements are rounded from.
-  bool scaled(const float* x, std::size_t n, std::byte* scales, float* v,
-              std::size_t& above) const {
-    const std::size_t group = panels_.group(), count = n / group;
-    const auto limit = static_cast<float>(scaler_.steps().max);
-    auto* codes = reinterpret_cast<std::uint8_t*>(scales);
-    float most[most_groups + most_lanes];
-    group_maxima(x, n, group, most);
-    if constexpr (std::is_same_v<Step, Multiplied>) {
-      float by[most_groups];
-      if (!power_factors(most, count, turns_, codes, by)) return false;
-      above += multiply_counted(x, by, n, group, small_is_zero_, limit, v);
-    } else if constexpr (std::is_same_v<Step, DividedToOdd>) {
-      if (!scaler_.small_divisors(most, count, codes)) return false;
-      above += divide_counted(x, scaler_.small_table(codes), n, group, beyond_, limit, v);
-    } else if constexpr (std::is_same_v<Step, DividedOnce>) {
-      float by[most_groups], reciprocals[most_groups];
-      if (!scaler_.wide_divisors(most, count, by, reciprocals)) return false;
-      std::memcpy(scales, by, count * sizeof(float));
-      above += divide_counted(x, Divisors<float>{by, reciprocals}, n, group, beyond_, limit, v);
+  // Of a piece, all of whose rows stay near the processor from one pass to the next.
+  std::size_t few_columns(const Panels::Panel& p) const {
+    constexpr std::size_t near = std::size_t{1} << 17, least = 256;
+    const std::size_t group = panels_.group();
+    return std::clamp(near / p.rows, std::max(group, least),
+                      group == 1 ? most_groups : longest_piece);
+  }
+
+  // Whole groups of the rows of a piece.
+  template <class Few>
+  bool in_few_passes(const Panels::Panel& p, const float* x, std::byte* elements, std::byte* scales,
+                     FewRoom<Few>& room, std::size_t& above) const {
+    const std::size_t group = panels_.group(), count = p.columns / group;
+    const Panels::Panel lines = group == 1 ? Panels::lengthened(p, most_groups) : p;
+    const std::size_t times = lines.columns / p.columns;
+    float* const most = times > 1 ? room.v : room.most;
+    group_maxima(x, lines.rows, lines.stride, lines.columns, group, most);
+    if (times > 1) group_maxima(most, times, count, count, 1, room.most);
+    if (!room.few.find(scaler_, room.most, count, scales)) return false;
+    if (group == 1) room.few.spread(count, times);
+    const std::size_t together = lines.columns == lines.stride ? longest_piece / lines.columns : 1;
+    for (std::size_t r = 0; r < lines.rows; r += together) {
+      const std::size_t rows = std::min(together, lines.rows - r), at = r * lines.stride;
+      for (std::size_t i = 0; i < rows; ++i)
+        above += room.few.apply(x + at + i * lines.stride, lines.columns, group, bounds_,
+                                room.v + i * lines.columns);
+      round_row(p.number + at, room.v, rows * lines.columns, elements, nullptr);
     }
     return true;
   }
@@ -289,55 +306,34 @@ class Quantise final : public BlockQuantiser::Work {
     }
     const auto room = std::make_unique_for_overwrite<Room>();
     const std::size_t group = panels_.group();
-    const Factors factors = factors_of(p, found);
-    for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
-      for (std::size_t r = 0; r < p.rows; ++r) {
-        const std::size_t at = p.number + r * p.stride + first;
-        rounded.clamped += scale_row(x + r * p.stride + first, factors, block, n, *room);
-        round_row(at, room->v, n, elements, flags);
-        if (specials_) spell_specials(room->v, n, elements + at * item_);
-        for (std::size_t c = 0; c < flags.size() && c < n; ++c)
-          if (flags[c] & overflow) rounded.carried[block + c / group] = true;
-      }
-    });
+    std::vector<By> by(found.size());
+    std::ranges::transform(found, by.begin(),
+                           [](const BlockScale& s) { return static_cast<By>(s.by); });
+    for_pieces(
+        p.columns, group, longest_piece, [&](std::size_t first, std::size_t n, std::size_t block) {
+          for (std::size_t r = 0; r < p.rows; ++r) {
+            const std::size_t at = p.number + r * p.stride + first;
+            rounded.clamped += scale_row(x + r * p.stride + first, by.data() + block, n, *room);
+            round_row(at, room->v, n, elements, flags.empty() ? nullptr : flags.data());
+            if (specials_) spell_specials(room->v, n, elements + at * item_);
+            for (std::size_t c = 0; c < flags.size() && c < n; ++c)
+              if (flags[c] & overflow) rounded.carried[block + c / group] = true;
+          }
+        });
     return rounded;
   }
 
-  struct Factors {
-    std::vector<By> by;
-    std::vector<float> reciprocals;  // where divisions are few
-  };
-  Factors factors_of(const Panels::Panel& p, const std::vector<BlockScale>& found) const {
-    Factors f{std::vector<By>(found.size()), {}};
-    std::ranges::transform(found, f.by.begin(),
-                           [](const BlockScale& s) { return static_cast<By>(s.by); });
-    if constexpr (divides_once)
-      if (has_few_passes(p)) {
-        f.reciprocals.resize(found.size());
-        std::ranges::transform(f.by, f.reciprocals.begin(), reciprocal_of);
-      }
-    return f;
-  }
-
   // Numbers that round to elements as the exact ones do; how many are past the elements' ends.
-  std::size_t scale_row(const T* x, const Factors& f, std::size_t block, std::size_t n,
-                        Room& room) const {
+  std::size_t scale_row(const T* x, const By* by, std::size_t n, Room& room) const {
     const auto least = at_most<V>(scaler_.least()), most = at_most<V>(scaler_.steps().max);
-    const By* by = f.by.data() + block;
-    if constexpr (divides_once)
-      if (!f.reciprocals.empty()) {
-        const Divisors<float> divisors{by, f.reciprocals.data() + block};
-        return divide_counted(x, divisors, n, panels_.group(), beyond_, most, room.v);
-      }
     Step::apply(x, by, n, panels_.group(), room.steps, room.v);
     return count_outside(room.v, n, least, most, last_clamped());
   }
 
   void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
-                 std::vector<std::uint8_t>& flags) const {
+                 std::uint8_t* flags) const {
     const void* operand = v;
-    rounding_.run({&operand, 1}, n, elements + at * item_, flags.empty() ? nullptr : flags.data(),
-                  {seed_, at});
+    rounding_.run({&operand, 1}, n, elements + at * item_, flags, {seed_, at});
   }
 
   // Elements of a block whose scale is NaN are 0.
@@ -367,11 +363,8 @@ class Quantise final : public BlockQuantiser::Work {
   Elementwise rounding_;
   std::size_t item_;
   std::optional<Spelled> specials_;
-  Rounding rounding_mode_;
-  std::uint32_t beyond_;
+  FewBounds bounds_;
   bool plain_;
-  PowerTurns turns_;
-  bool small_is_zero_;
 };
 
 // --- Which step, on which numbers --------------------------------------------------------------

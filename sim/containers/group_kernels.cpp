@@ -13,8 +13,8 @@
 #include "sim/containers/cut-inl.hpp"
 #include "sim/engine/for_lanes-inl.hpp"
 
-// Blocks of floats that are whole vectors: their scales, and what their elements are rounded from,
-// in few passes.
+// Blocks of floats that are whole vectors, or single numbers of each row: their scales, and what
+// their elements are rounded from, in few passes.
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::containers::HWY_NAMESPACE {
 
@@ -23,17 +23,24 @@ using widthwise::HWY_NAMESPACE::for_lanes;
 using Floats = hn::CappedTag<float, 16>;
 using Words = BitsTag<Floats>;
 
-HWY_INLINE hn::Vec<Words> magnitudes(const float* x) {
-  const Floats d;
-  return hn::BitCast(Words(), hn::Abs(hn::LoadU(d, x)));
+template <class D>
+HWY_INLINE hn::Vec<BitsTag<D>> magnitudes(D d, const float* x) {
+  return hn::BitCast(BitsTag<D>(), hn::Abs(hn::LoadU(d, x)));
 }
 
 HWY_INLINE hn::Vec<Words> folded(const float* x, std::size_t group) {
   const Floats d;
-  auto most = magnitudes(x);
+  auto most = magnitudes(d, x);
   for (std::size_t i = hn::Lanes(d); i < group; i += hn::Lanes(d))
-    most = hn::Max(most, magnitudes(x + i));
+    most = hn::Max(most, magnitudes(d, x + i));
   return most;
+}
+
+// most = the larger of it and m.
+template <class D>
+HWY_INLINE void raise(D d, hn::Vec<BitsTag<D>> m, float* most) {
+  const BitsTag<D> du;
+  hn::StoreU(hn::BitCast(d, hn::Max(m, hn::BitCast(du, hn::LoadU(d, most)))), d, most);
 }
 
 #if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
@@ -58,7 +65,7 @@ HWY_INLINE auto folded_to_four(V v) {
 bool whole_vectors(std::size_t group) { return group >= 4 && group % hn::Lanes(Floats()) == 0; }
 
 // Four groups at a time, as far as vectors have four lanes or more.
-void group_maxima(const float* x, std::size_t n, std::size_t group, float* most) {
+HWY_INLINE void raise_groups(const float* x, std::size_t n, std::size_t group, float* most) {
   const Words d;
   const std::size_t count = n / group;
   std::size_t g = 0;
@@ -67,11 +74,36 @@ void group_maxima(const float* x, std::size_t n, std::size_t group, float* most)
   for (; g + 4 <= count; g += 4, x += 4 * group) {
     const auto even = paired(folded(x, group), folded(x + 2 * group, group));
     const auto odd = paired(folded(x + group, group), folded(x + 3 * group, group));
-    hn::StoreU(hn::BitCast(four, folded_to_four(paired(even, odd))), four, most + g);
+    raise(four, folded_to_four(paired(even, odd)), most + g);
   }
 #endif
+  const hn::CappedTag<float, 1> single;
+  const BitsTag<decltype(single)> bits;
   for (; g < count; ++g, x += group)
-    most[g] = hn::GetLane(hn::BitCast(Floats(), hn::MaxOfLanes(d, folded(x, group))));
+    raise(single, hn::Set(bits, hn::GetLane(hn::MaxOfLanes(d, folded(x, group)))), most + g);
+}
+
+// Four rows at a time.
+HWY_INLINE void raise_columns(const float* x, std::size_t rows, std::size_t stride, std::size_t n,
+                              float* most) {
+  std::size_t r = 0;
+  for (; r + 4 <= rows; r += 4, x += 4 * stride)
+    for_lanes(Floats(), n, [&](auto d, std::size_t i) HWY_ATTR {
+      const auto lower = hn::Max(magnitudes(d, x + i), magnitudes(d, x + i + stride));
+      const float* const upper = x + i + 2 * stride;
+      raise(d, hn::Max(lower, hn::Max(magnitudes(d, upper), magnitudes(d, upper + stride))),
+            most + i);
+    });
+  for (; r < rows; ++r, x += stride)
+    for_lanes(Floats(), n,
+              [&](auto d, std::size_t i) HWY_ATTR { raise(d, magnitudes(d, x + i), most + i); });
+}
+
+void group_maxima(const float* x, std::size_t rows, std::size_t stride, std::size_t n,
+                  std::size_t group, float* most) {
+  std::fill_n(most, n / group, 0.0F);
+  if (group == 1) return raise_columns(x, rows, stride, n, most);
+  for (std::size_t r = 0; r < rows; ++r) raise_groups(x + r * stride, n, group, most);
 }
 
 bool power_factors(const float* most, std::size_t count, const PowerTurns& turns,
@@ -104,103 +136,199 @@ bool power_factors(const float* most, std::size_t count, const PowerTurns& turns
   return whole;
 }
 
-// f(i, group) for the vectors of whole groups.
+// f(d, i, what is the group's) for the vectors of whole groups, or of single numbers.
 template <class F>
-HWY_INLINE void for_groups(std::size_t n, std::size_t group, const F& f) {
-  const std::size_t lanes = hn::Lanes(Floats());
-  for (std::size_t first = 0, g = 0; first < n; first += group, ++g)
-    for (std::size_t i = first; i < first + group; i += lanes) f(i, g);
+HWY_INLINE void for_groups(const float* by, std::size_t n, std::size_t group, const F& f) {
+  const Floats d;
+  if (group == 1)
+    return for_lanes(
+        d, n, [&](auto part, std::size_t i) HWY_ATTR { f(part, i, hn::LoadU(part, by + i)); });
+  for (std::size_t first = 0; first < n; first += group, ++by)
+    for (std::size_t i = first; i < first + group; i += hn::Lanes(d)) f(d, i, hn::Set(d, *by));
 }
 
-template <bool small_counts>
-HWY_INLINE std::size_t products(const float* x, const float* by, std::size_t n, std::size_t group,
-                                float limit, float* v) {
-  const Floats d;
-  const auto end = hn::Set(d, limit);
-  std::size_t above = 0;
-  for_groups(n, group, [&](std::size_t i, std::size_t g) HWY_ATTR {
-    const auto a = hn::LoadU(d, x + i), power = hn::Set(d, by[g]);
-    const auto p = small_counts ? normal_product(d, a, power) : hn::Mul(a, power);
-    above += hn::CountTrue(d, hn::Gt(hn::Abs(p), end));
-    hn::StoreU(p, d, v + i);
+// Numbers held at the elements' ends, which is where they round to, and how many lay beyond.
+class Ends {
+ public:
+  explicit Ends(float limit) : limit_(limit), beyond_(hn::Zero(Words())), single_(0) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> hold(D d, hn::Vec<D> v) {
+    const auto most = hn::Set(d, limit_), held = hn::Max(hn::Min(v, most), hn::Neg(most));
+    count(d, hn::Ne(held, v), 1);
+    return held;
+  }
+  template <class D>
+  HWY_INLINE void take_back(D d, hn::Vec<D> v) {
+    count(d, hn::Gt(hn::Abs(v), hn::Set(d, limit_)), ~std::uint32_t{0});
+  }
+  HWY_INLINE std::size_t beyond() const {
+    return single_ + hn::GetLane(hn::SumOfLanes(Words(), beyond_));
+  }
+
+ private:
+  template <class D, class M>
+  HWY_INLINE void count(D d, M past, std::uint32_t each) {
+    if constexpr (std::is_same_v<D, Floats>) {
+      const auto one_more = hn::Add(beyond_, hn::Set(Words(), each));
+      beyond_ = hn::IfThenElse(hn::RebindMask(Words(), past), one_more, beyond_);
+    } else {
+      single_ += each * static_cast<std::uint32_t>(hn::CountTrue(d, past));
+    }
+  }
+
+  float limit_;
+  hn::Vec<Words> beyond_;
+  std::uint32_t single_;
+};
+
+// v = step(d, x, by).
+template <class Step>
+HWY_INLINE std::size_t scaled(const float* x, const float* by, std::size_t n, std::size_t group,
+                              float limit, float* v, const Step& step) {
+  Ends ends(limit);
+  for_groups(by, n, group, [&](auto d, std::size_t i, auto factor) HWY_ATTR {
+    hn::StoreU(ends.hold(d, step(d, hn::LoadU(d, x + i), factor)), d, v + i);
   });
-  return above;
+  return ends.beyond();
 }
 
 std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std::size_t group,
                              bool small_is_zero, float limit, float* v) {
-  return small_is_zero ? products<false>(x, by, n, group, limit, v)
-                       : products<true>(x, by, n, group, limit, v);
+  if (small_is_zero)
+    return scaled(x, by, n, group, limit, v,
+                  [](auto, auto a, auto power) HWY_ATTR { return hn::Mul(a, power); });
+  return scaled(x, by, n, group, limit, v,
+                [](auto d, auto a, auto power) HWY_ATTR { return normal_product(d, a, power); });
 }
 
-// A vector's quotients, where only the division itself will do.
-HWY_INLINE hn::Vec<Floats> quotient(const float* x, float by) {
-  const Floats d;
-  return hn::Div(hn::LoadU(d, x), hn::Set(d, by));
+std::size_t divide_counted(const float* x, const float* by, std::size_t n, std::size_t group,
+                           float limit, float* v) {
+  return scaled(x, by, n, group, limit, v,
+                [](auto, auto a, auto divisor) HWY_ATTR { return hn::Div(a, divisor); });
 }
-HWY_INLINE hn::Vec<Floats> quotient(const float* x, double by) {
-  const hn::Rebind<double, hn::Half<Floats>> d;
-  const hn::Rebind<float, decltype(d)> half;
+
+// A vector's quotients, where only the division itself will do; own(d, i) are the divisors of its
+// lanes from i on.
+template <class D, class Own>
+HWY_INLINE hn::Vec<D> quotient(D d, const float* x, const Own& own) {
+  const hn::CappedTag<double, (hn::MaxLanes(D()) + 1) / 2> wide;
+  const hn::Rebind<float, decltype(wide)> half;
   alignas(64) float v[most_lanes];
-  for (std::size_t i = 0; i < hn::Lanes(Floats()); i += hn::Lanes(d))
-    hn::StoreU(quotient_to_odd(d, x + i, hn::Set(d, by)), half, v + i);
-  return hn::Load(Floats(), v);
+  for (std::size_t i = 0; i < hn::Lanes(d); i += hn::Lanes(wide))
+    hn::StoreU(quotient_to_odd(wide, x + i, own(wide, i)), half, v + i);
+  return hn::Load(d, v);
 }
 
 // A product with a reciprocal is off by less than two of its last digits: only where one of those
-// borders that a rounding turns at lies so near is there a division. Vectors go several at a time,
-// each by its own divisor.
-template <class By, std::size_t vectors>
-HWY_INLINE std::size_t quotients_of(const float* x, const Divisors<By>& by,
-                                    const std::size_t (&at)[vectors], std::uint32_t beyond,
-                                    float limit, float* v) {
+// borders that a rounding turns at lies so near is there a division.
+template <class D>
+HWY_INLINE auto is_doubtful(D d, hn::Vec<D> a, hn::Vec<D> q, std::uint32_t beyond) {
   constexpr std::uint32_t near = 4;
-  const Floats d;
-  const Words du;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto end = hn::Set(d, limit), zero = hn::Zero(d);
-  const auto digits = hn::Set(du, beyond & ~(2 * near - 1)), margin = hn::Set(du, near);
-  const auto is_doubtful = [&](auto a, auto q) HWY_ATTR {
-    const auto last = hn::And(hn::Add(hn::BitCast(du, q), margin), digits);
-    return hn::And(hn::RebindMask(d, hn::Eq(last, hn::Zero(du))), hn::Ne(a, zero));
-  };
-  const auto past = [&](auto q) HWY_ATTR { return hn::CountTrue(d, hn::Gt(hn::Abs(q), end)); };
-  unsigned doubtful = 0;
-  std::size_t above = 0;
-  for (std::size_t k = 0; k < vectors; ++k) {
-    const auto a = hn::LoadU(d, x + k * lanes);
-    const auto q = hn::Mul(a, hn::Set(d, by.reciprocal[at[k]]));
-    doubtful |= static_cast<unsigned>(!hn::AllFalse(d, is_doubtful(a, q))) << k;
-    hn::StoreU(q, d, v + k * lanes);
-    above += past(q);
-  }
-  for (; doubtful != 0; doubtful &= doubtful - 1) {
-    const auto k = static_cast<std::size_t>(std::countr_zero(doubtful));
-    const auto q = quotient(x + k * lanes, by.divisor[at[k]]);
-    above += past(q) - past(hn::LoadU(d, v + k * lanes));
-    hn::StoreU(q, d, v + k * lanes);
-  }
-  return above;
+  const BitsTag<D> du;
+  const auto digits = hn::Set(du, beyond & ~(2 * near - 1));
+  const auto last = hn::And(hn::Add(hn::BitCast(du, q), hn::Set(du, near)), digits);
+  return hn::And(hn::RebindMask(d, hn::Eq(last, hn::Zero(du))), hn::Ne(a, hn::Zero(d)));
 }
 
-template <class By>
-HWY_INLINE std::size_t quotients(const float* x, const Divisors<By>& by, std::size_t n,
-                                 std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  const std::size_t lanes = hn::Lanes(Floats()), each = group / lanes;
-  const auto at = [&](std::size_t g) { return by.index ? by.index[g] : g; };
-  std::size_t above = 0, i = 0;
-  if (each == 1)
-    for (std::size_t g = 0; i + 4 * lanes <= n; i += 4 * lanes, g += 4)
-      above +=
-          quotients_of(x + i, by, {at(g), at(g + 1), at(g + 2), at(g + 3)}, beyond, limit, v + i);
-  for (std::size_t g = i / group; i < n; ++g) {
-    const std::size_t own = at(g), end = i + group;
-    for (; i + 8 * lanes <= end; i += 8 * lanes)
-      above +=
-          quotients_of(x + i, by, {own, own, own, own, own, own, own, own}, beyond, limit, v + i);
-    for (; i < end; i += lanes) above += quotients_of(x + i, by, {own}, beyond, limit, v + i);
+// Of vectors that share a divisor each: the kth one's is that at[k].
+template <std::size_t vectors>
+struct Shared {
+  const Divisors& by;
+  const std::size_t (&at)[vectors];
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> reciprocals(D d, std::size_t k) const {
+    return hn::Set(d, by.reciprocal[at[k]]);
   }
-  return above;
+  template <class D>
+  HWY_INLINE hn::Vec<D> divisors(D d, std::size_t k, std::size_t) const {
+    return hn::Set(d, by.divisor[at[k]]);
+  }
+};
+
+// Of numbers that have a divisor each, side by side.
+struct Single {
+  const Divisors& by;
+  std::size_t first, lanes;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> reciprocals(D d, std::size_t k) const {
+    return hn::LoadU(d, by.reciprocal + first + k * lanes);
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> divisors(D d, std::size_t k, std::size_t i) const {
+    alignas(64) double own[most_lanes];
+    for (std::size_t j = 0; j < hn::Lanes(d); ++j)
+      own[j] = by.divisor[by.index[first + k * lanes + i + j]];
+    return hn::Load(d, own);
+  }
+};
+
+// Vectors go several at a time.
+template <std::size_t vectors, class D, class Own>
+HWY_INLINE void quotients_of(D d, const float* x, const Own& own, std::uint32_t beyond, Ends& ends,
+                             float* v) {
+  const std::size_t lanes = hn::Lanes(d);
+  auto doubtful = hn::MaskFromVec(hn::Zero(d));
+  for (std::size_t k = 0; k < vectors; ++k) {
+    const auto a = hn::LoadU(d, x + k * lanes), q = hn::Mul(a, own.reciprocals(d, k));
+    doubtful = hn::Or(doubtful, is_doubtful(d, a, q, beyond));
+    hn::StoreU(ends.hold(d, q), d, v + k * lanes);
+  }
+  if (hn::AllFalse(d, doubtful)) return;
+  for (std::size_t k = 0; k < vectors; ++k) {
+    const auto a = hn::LoadU(d, x + k * lanes), q = hn::Mul(a, own.reciprocals(d, k));
+    if (hn::AllFalse(d, is_doubtful(d, a, q, beyond))) continue;
+    ends.take_back(d, q);
+    const auto divisors = [&](auto part, std::size_t i)
+                              HWY_ATTR { return own.divisors(part, k, i); };
+    hn::StoreU(ends.hold(d, quotient(d, x + k * lanes, divisors)), d, v + k * lanes);
+  }
+}
+
+HWY_INLINE std::size_t quotients_of_groups(const float* x, const Divisors& by, std::size_t n,
+                                           std::size_t group, std::uint32_t beyond, float limit,
+                                           float* v) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d), each = group / lanes;
+  const auto at = [&](std::size_t g) { return by.index ? by.index[g] : g; };
+  Ends ends(limit);
+  std::size_t i = 0;
+  if (each == 1)
+    for (std::size_t g = 0; i + 4 * lanes <= n; i += 4 * lanes, g += 4) {
+      const std::size_t four[] = {at(g), at(g + 1), at(g + 2), at(g + 3)};
+      quotients_of<4>(d, x + i, Shared<4>{by, four}, beyond, ends, v + i);
+    }
+  for (std::size_t g = i / group; i < n; ++g) {
+    const std::size_t own = at(g), end = i + group,
+                      eight[] = {own, own, own, own, own, own, own, own};
+    for (; i + 8 * lanes <= end; i += 8 * lanes)
+      quotients_of<8>(d, x + i, Shared<8>{by, eight}, beyond, ends, v + i);
+    for (; i < end; i += lanes)
+      quotients_of<1>(d, x + i, Shared<8>{by, eight}, beyond, ends, v + i);
+  }
+  return ends.beyond();
+}
+
+HWY_INLINE std::size_t quotients_of_numbers(const float* x, const Divisors& by, std::size_t n,
+                                            std::uint32_t beyond, float limit, float* v) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  Ends ends(limit);
+  std::size_t i = 0;
+  for (; i + 8 * lanes <= n; i += 8 * lanes)
+    quotients_of<8>(d, x + i, Single{by, i, lanes}, beyond, ends, v + i);
+  for_lanes(d, n - i, [&](auto part, std::size_t j) HWY_ATTR {
+    quotients_of<1>(part, x + i + j, Single{by, i + j, lanes}, beyond, ends, v + i + j);
+  });
+  return ends.beyond();
+}
+
+std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
+                                  std::size_t group, std::uint32_t beyond, float limit, float* v) {
+  return group == 1 ? quotients_of_numbers(x, by, n, beyond, limit, v)
+                    : quotients_of_groups(x, by, n, group, beyond, limit, v);
 }
 
 bool hold_above(const float* x, std::size_t n, float least, float* v) {
@@ -211,15 +339,6 @@ bool hold_above(const float* x, std::size_t n, float least, float* v) {
     finite &= hn::AllTrue(d, hn::Lt(a, hn::Set(d, std::numeric_limits<float>::infinity())));
   });
   return finite;
-}
-
-std::size_t divide_counted_once(const float* x, const Divisors<float>& by, std::size_t n,
-                                std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  return quotients(x, by, n, group, beyond, limit, v);
-}
-std::size_t divide_counted_to_odd(const float* x, const Divisors<double>& by, std::size_t n,
-                                  std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  return quotients(x, by, n, group, beyond, limit, v);
 }
 
 }  // namespace widthwise::containers::HWY_NAMESPACE
@@ -233,12 +352,13 @@ HWY_EXPORT(group_maxima);
 HWY_EXPORT(power_factors);
 HWY_EXPORT(multiply_counted);
 HWY_EXPORT(hold_above);
-HWY_EXPORT(divide_counted_once);
+HWY_EXPORT(divide_counted);
 HWY_EXPORT(divide_counted_to_odd);
 
 bool whole_vectors(std::size_t group) { return HWY_DYNAMIC_DISPATCH(whole_vectors)(group); }
-void group_maxima(const float* x, std::size_t n, std::size_t group, float* most) {
-  HWY_DYNAMIC_DISPATCH(group_maxima)(x, n, group, most);
+void group_maxima(const float* x, std::size_t rows, std::size_t stride, std::size_t n,
+                  std::size_t group, float* most) {
+  HWY_DYNAMIC_DISPATCH(group_maxima)(x, rows, stride, n, group, most);
 }
 bool power_factors(const float* most, std::size_t count, const PowerTurns& turns,
                    std::uint8_t* codes, float* by) {
@@ -251,12 +371,12 @@ std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std
 bool hold_above(const float* x, std::size_t n, float least, float* v) {
   return HWY_DYNAMIC_DISPATCH(hold_above)(x, n, least, v);
 }
-std::size_t divide_counted(const float* x, const Divisors<float>& by, std::size_t n,
-                           std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  return HWY_DYNAMIC_DISPATCH(divide_counted_once)(x, by, n, group, beyond, limit, v);
+std::size_t divide_counted(const float* x, const float* by, std::size_t n, std::size_t group,
+                           float limit, float* v) {
+  return HWY_DYNAMIC_DISPATCH(divide_counted)(x, by, n, group, limit, v);
 }
-std::size_t divide_counted(const float* x, const Divisors<double>& by, std::size_t n,
-                           std::size_t group, std::uint32_t beyond, float limit, float* v) {
+std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
+                                  std::size_t group, std::uint32_t beyond, float limit, float* v) {
   return HWY_DYNAMIC_DISPATCH(divide_counted_to_odd)(x, by, n, group, beyond, limit, v);
 }
 

@@ -21,6 +21,13 @@ class Panels {
     std::size_t rows, columns, blocks, stride;
   };
 
+  // Rows that follow each other in memory as fewer and longer ones of up to so many columns.
+  static Panel lengthened(Panel p, std::size_t longest) {
+    while (p.columns == p.stride && p.rows % 2 == 0 && 2 * p.columns <= longest)
+      p.rows /= 2, p.columns *= 2, p.stride *= 2;
+    return p;
+  }
+
   std::size_t count() const { return grid_.outer * grid_.row_blocks() * a_row_; }
   std::size_t group() const { return grid_.block_columns; }
 
@@ -55,8 +62,8 @@ inline constexpr std::size_t longest_piece = 4096;  // numbers of a row between 
 // f(first column, columns, first group) for pieces of a panel's columns, each of whole groups or
 // within one.
 template <class F>
-void for_pieces(std::size_t columns, std::size_t group, const F& f) {
-  const std::size_t whole = longest_piece / group * group, piece = whole ? whole : longest_piece;
+void for_pieces(std::size_t columns, std::size_t group, std::size_t longest, const F& f) {
+  const std::size_t whole = longest / group * group, piece = whole ? whole : longest;
   for (std::size_t first = 0; first < columns;) {
     const std::size_t end =
         whole ? first + piece : std::min(first + piece, (first / group + 1) * group);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "turned_codes.hpp"
+
 namespace widthwise {
 namespace {
 
@@ -32,6 +34,18 @@ void copy(const CodeMatrix& from, Size size, std::size_t rows, std::size_t colum
 template <std::size_t size>
 constexpr std::integral_constant<std::size_t, size> known{};
 
+void copy(const CodeMatrix& from, int bytes, std::size_t rows, std::size_t columns, std::byte* to,
+          std::size_t row_bytes) {
+  const auto by = [&](auto size) { copy(from, size, rows, columns, to, row_bytes); };
+  switch (bytes) {
+    case 1: return by(known<1>);
+    case 2: return by(known<2>);
+    case 4: return by(known<4>);
+    case 8: return by(known<8>);
+    default: return by(static_cast<std::size_t>(bytes));
+  }
+}
+
 }  // namespace
 
 // A line more between rows: at distances of a power of two they would meet in a few places of a
@@ -41,14 +55,22 @@ CodeMatrix copy_by_rows(const CodeMatrix& from, int bytes, std::size_t rows, std
   const auto size = static_cast<std::size_t>(bytes);
   const std::size_t row = columns + cache_line / size, row_bytes = row * size;
   held.resize(rows * row_bytes);
-  const auto by = [&](auto item) { copy(from, item, rows, columns, held.data(), row_bytes); };
-  switch (bytes) {
-    case 1: by(known<1>); break;
-    case 2: by(known<2>); break;
-    case 4: by(known<4>); break;
-    case 8: by(known<8>); break;
-    default: by(size);
+  const std::size_t side = from.row == 1 && bytes <= 8 ? turned_side(bytes) : 0;
+  std::size_t down = 0, across = 0;  // of whole squares
+  if (side != 0 && rows >= side && columns >= side) {
+    down = rows / side * side, across = columns / side * side;
+    turn_codes(bytes, static_cast<const std::byte*>(from.data), from.column * bytes, down, across,
+               held.data(), row_bytes);
   }
+  const auto copy_rest = [&](std::size_t first, std::size_t count, std::size_t column) {
+    const auto i = static_cast<std::ptrdiff_t>(first), j = static_cast<std::ptrdiff_t>(column);
+    const auto* x =
+        static_cast<const std::byte*>(from.data) + (i * from.row + j * from.column) * bytes;
+    copy({x, from.row, from.column}, bytes, count, columns - column,
+         held.data() + first * row_bytes + column * size, row_bytes);
+  };
+  copy_rest(0, down, across);
+  copy_rest(down, rows - down, 0);
   return {held.data(), static_cast<std::ptrdiff_t>(row), 1};
 }
 

@@ -2,6 +2,7 @@
 #include <span>
 
 #include "widthwise/op/convert.hpp"
+#include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/values.hpp"
 
 namespace widthwise {
@@ -36,12 +37,13 @@ Value value_in(const Format& f, const void* code) {
   return v;
 }
 
+std::vector<std::uint64_t> limbs(const Format&, std::uint64_t code) { return {code}; }
 std::vector<std::uint64_t> limbs(const Format& f, const Widest& code) {
   return {code.limb, code.limb + (f.width() + 63) / 64};
 }
 
-std::optional<Widest> find_listed(const Format& f, NamedCode which) {
-  using Found = std::optional<Widest>;
+std::optional<std::uint64_t> find_listed(const Format& f, NamedCode which) {
+  using Found = std::optional<std::uint64_t>;
   const Table& t = *f.table;
   const std::span values(t.values, static_cast<std::size_t>(t.count));
   const auto positive =
@@ -60,11 +62,12 @@ std::optional<Widest> find_listed(const Format& f, NamedCode which) {
   }
 }
 
-std::optional<Widest> find(const Format& f, NamedCode which) {
-  using Found = std::optional<Widest>;
-  if (f.is_table()) return find_listed(f, which);
-  const Layout<Widest> l(f);
-  const Widest least(1), none{};
+// U holds all that the format's operations need.
+template <class U>
+std::optional<U> find(const Format& f, NamedCode which) {
+  using Found = std::optional<U>;
+  const Layout<U> l(f);
+  const U least(1), none{};
   const bool subnormals = f.is_float() && f.frac_bits > 0 && !l.all_normal;
   switch (which) {
     case NamedCode::zero: return f.zero ? Found(none) : Found();
@@ -73,15 +76,15 @@ std::optional<Widest> find(const Format& f, NamedCode which) {
       return subnormals ? Found(std::min(l.fraction_mask, l.max_finite)) : Found();
     case NamedCode::min_normal: {
       if (!f.is_float()) return l.max_finite == none ? Found() : Found(least);
-      const Widest code = !l.all_normal ? l.hidden : f.zero ? least : none;
+      const U code = !l.all_normal ? l.hidden : f.zero ? least : none;
       return code > l.max_finite ? Found() : Found(code);
     }
     case NamedCode::max_finite: return l.max_finite;
     case NamedCode::infinity: return f.has_inf() ? Found(l.infinity) : Found();
     case NamedCode::nan: return f.has_nan() ? Found(l.nan_code) : Found();
     case NamedCode::one: {
-      const Rounder<Widest> to(f);
-      const Result<Widest> z = from_integer(to, false, 1);
+      const Rounder<U> to(f);
+      const Result<U> z = from_integer(to, false, 1);
       return z.flags == 0 ? Found(z.code) : Found();
     }
   }
@@ -111,9 +114,12 @@ std::string_view to_string(NamedCode which) {
 }
 
 std::optional<std::vector<std::uint64_t>> find_code(const Format& f, NamedCode which) {
-  const auto code = find(f, which);
-  if (!code) return {};
-  return limbs(f, *code);
+  const auto listed = [&](const auto& code) {
+    return code ? std::optional(limbs(f, *code)) : std::nullopt;
+  };
+  if (f.is_table()) return listed(find_listed(f, which));
+  return digits_needed(f) <= 64 ? listed(find<std::uint64_t>(f, which))
+                                : listed(find<Widest>(f, which));
 }
 
 }  // namespace widthwise

@@ -23,7 +23,7 @@ FORMATS = (
 
 
 def row(name: str, seconds: float, bare: float) -> None:
-    print(f"  {name:<36}{1e9 * seconds / ELEMENTS:>8.3f} ns{seconds / bare:>8.1f} times e4m3fn")
+    print(f"  {name:<42}{1e9 * seconds / ELEMENTS:>8.3f} ns{seconds / bare:>8.1f} times e4m3fn")
 
 
 def conversions() -> None:
@@ -32,7 +32,9 @@ def conversions() -> None:
     print(f"\nbinary32 to blocks, 2^20 elements; e4m3fn: {1e9 * bare / ELEMENTS:.3f} ns an element")
     for text in FORMATS:
         row(text, best_seconds(lambda text=text: ww.blocks(x, text)), bare)
-    row("mxfp4, blocks down the columns", best_seconds(lambda: ww.blocks(x, "mxfp4", axis=0)), bare)
+    for text in ("mxfp8_e4m3", "mxfp4", "nvfp4", "block(e4m3fn,128,binary32)"):
+        seconds = best_seconds(lambda text=text: ww.blocks(x, text, axis=0))
+        row(f"{text}, down columns", seconds, bare)
     z = ww.blocks(x, "mxfp4")
     data = z.packed()
     row("mxfp4 to binary32", best_seconds(z.to_float32), bare)

@@ -256,16 +256,18 @@ def test_scales_and_zero_points_are_the_oracles(scheme, bits):
             assert got == want
 
 
-def test_a_scale_in_binary32_is_rounded_once():
-    """Ranges that are 255 times a tie of two floats, and such a little longer or shorter."""
+@pytest.mark.parametrize("qmax", [255, 2**32 - 1])
+def test_a_scale_in_binary32_is_rounded_once(qmax):
+    """Ranges that are qmax times a tie of two floats, and such a little longer or shorter: with
+    codes of 32 bits these have more digits than a double."""
     ties = 0
     for k in range(200):
-        whole = 255 * ((1 << 24) + 2 * k + 1)  # 25 digits, the last a one
+        whole = qmax * ((1 << 24) + 2 * k + 1)  # 25 digits, the last a one
         hi, rest = whole >> 9 << 9, whole & 511
-        for nudge in (0, 2.0**-24, -(2.0**-24)):
+        for nudge in (0, 2.0**-24, -(2.0**-24), 1 / rest, -1 / rest):
             lo = -float(np.float32(rest * (1 + nudge)))
             ties += Fraction(hi) - Fraction(lo) == whole
-            assert qparams(lo, hi, 0, 255) == page.qparams(lo, hi, 0, 255)
+            assert qparams(lo, hi, 0, qmax) == page.qparams(lo, hi, 0, qmax)
     assert ties >= 200
 
 

@@ -89,12 +89,12 @@ constexpr Codes kinds[] = {{0, 255, {1, false}},
                            {0, (1LL << 27) - 1, {4, false}},
                            {-(1LL << 31), (1LL << 31) - 1, {4, true}}};
 
-// Each by itself in its vector: whatever sends a vector elsewhere sends all of its numbers.
+// Each by itself among those that go together: whatever sends them elsewhere sends all of them.
 template <class Value>
 std::vector<Value> apart(const std::vector<Value>& values) {
-  constexpr std::size_t most_lanes = 16;
-  std::vector<Value> spread(values.size() * most_lanes);
-  for (std::size_t i = 0; i < values.size(); ++i) spread[i * most_lanes] = values[i];
+  constexpr std::size_t together = 64;
+  std::vector<Value> spread(values.size() * together);
+  for (std::size_t i = 0; i < values.size(); ++i) spread[i * together + i % together] = values[i];
   return spread;
 }
 
@@ -132,7 +132,9 @@ TEST_CASE("affine codes are the definition's on every instruction set") {
 }
 
 TEST_CASE("a border alone in its vector is decided exactly, whatever the scale") {
-  const AffineRule rule{0, 255, AffineArithmetic::exact, RoundingMode::rne, {1, false}};
+  constexpr auto exact = AffineArithmetic::exact;
+  const AffineRule rule{0, 255, exact, RoundingMode::rne, {1, false}},
+      about_zero{-128, 127, exact, RoundingMode::rne, {1, true}};
   std::vector<float> scales;
   std::mt19937 draw(11);
   for (int i = 0; i < 40; ++i)
@@ -146,6 +148,17 @@ TEST_CASE("a border alone in its vector is decided exactly, whatever the scale")
           x.push_back(y);
       }
       check_codes(rule, {scale}, {0}, apart(x));
+    }
+    // As far from a tie as products by reciprocals may be, and twice that.
+    for (const float scale : {scales[0], 1.0F / 3, 0x1.fffffep-3F}) {
+      std::vector<float> x;
+      for (int steps = -513; steps < 516; steps += 2)
+        for (int away = -9; away <= 9; ++away)
+          x.push_back((static_cast<float>(steps) / 2 + static_cast<float>(away) * 0x1p-15F) *
+                      scale);
+      for (const std::int64_t zero : {0, 77, 255}) check_codes(rule, {scale}, {zero}, apart(x));
+      for (const std::int64_t zero : {-128, 0, 127})
+        check_codes(about_zero, {scale}, {zero}, apart(x));
     }
   });
 }

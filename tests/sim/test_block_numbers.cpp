@@ -397,12 +397,19 @@ void check_borders(const char* text, std::size_t block, const Rounding& rounding
     const std::vector<float> x = beside_borders(borders, s, amax, block);
     std::vector<std::uint64_t> wanted;
     for (const float v : x) wanted.push_back(element_of(f, Env{rounding}, v, s));
+    std::vector<float> turned;
+    for (std::size_t r = 0; r < block; ++r)
+      for (std::size_t i = r; i < x.size(); i += block) turned.push_back(x[i]);
+    const std::size_t columns = x.size() / block;
     for (const BlockGrid& g : {BlockGrid{1, 1, x.size(), 1, block},
-                               BlockGrid{1, 2 * x.size() / (4 * block), 2 * block, 2, block}})
+                               BlockGrid{1, 2 * x.size() / (4 * block), 2 * block, 2, block},
+                               BlockGrid{1, block, columns, block, 1}})
       on_every_target([&] {
-        const Coded coded = quantised(f, g, how, x);
+        const bool down = g.block_columns == 1;
+        const Coded coded = quantised(f, g, how, down ? turned : x);
         for (std::size_t i = 0; i < x.size(); ++i) {
-          const auto got = std::to_integer<std::uint64_t>(coded.elements[i]);
+          const std::size_t at = down ? i % block * columns + i / block : i;
+          const auto got = std::to_integer<std::uint64_t>(coded.elements[at]);
           tally.check(got == wanted[i], [&] {
             return fmt::format("{} of {:a} / {:a}: {:#x} for {:#x}", text, x[i], s, got, wanted[i]);
           });

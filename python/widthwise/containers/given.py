@@ -71,6 +71,8 @@ def numbers(x: Any) -> Any:
         native = x.format == Format("binary32")
         x = np.asarray(x.bits).view(np.float32) if native else x.to_float64()
     a = np.asarray(_create.as_numpy(x))
+    if a.dtype in (np.float32, np.float64):
+        return np.ascontiguousarray(a).reshape(a.shape)
     if a.dtype.name in ("bfloat16", "float16") or "float8" in a.dtype.name:
         return np.ascontiguousarray(a, np.float32)
     if a.dtype.kind in "biu":

@@ -59,6 +59,8 @@ class Grouping:
 
     def for_core(self, scales: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Scales, or zero points, in the order of the layout: a tile's once for each row."""
+        if self.kind == "tensor":
+            return scales
         if self.kind == "tile":
             scales = np.repeat(scales, self.rows, axis=-2)[..., : shape[-2], :]
         return np.ascontiguousarray(scales).reshape(-1)

@@ -10,6 +10,7 @@ import numpy as np
 
 SCHEMES = ("asymmetric", "symmetric", "symmetric_full")
 MOST_BITS = 32
+INTEGERS = [[np.dtype(f"{kind}{size}") for size in (8, 16, 32)] for kind in ("uint", "int")]
 WANTED = "as affine(uint8), affine(int8,symmetric,channel) or affine(int4,symmetric,32)"
 
 
@@ -34,8 +35,8 @@ class Scheme:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of the least of NumPy's integers that holds the codes."""
-        size = 8 if self.bits <= 8 else 16 if self.bits <= 16 else 32
-        return np.dtype(f"{'int' if self.signed else 'uint'}{size}")
+        size = 0 if self.bits <= 8 else 1 if self.bits <= 16 else 2
+        return INTEGERS[self.signed][size]
 
     @property
     def zero(self) -> int:

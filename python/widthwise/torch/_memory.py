@@ -130,7 +130,8 @@ def values_inside(g: torch.Tensor, x: torch.Tensor, text: str) -> torch.Tensor:
         held_format(text, x.dtype)
         return g.to(x.dtype).masked_fill((x < ends[0]) | (x > ends[1]), 0).contiguous()
     by = values_by(text, x.dtype, "rne")
-    g, x = g.to(x.dtype).contiguous(), x.contiguous()
+    g = g if g.dtype is x.dtype else g.to(x.dtype)
+    g, x = g.contiguous(), x.contiguous()
     y = torch.empty_like(g, memory_format=torch.contiguous_format)
     by.pass_inside(g.data_ptr(), x.data_ptr(), y.data_ptr(), g.numel())
     return y

@@ -54,7 +54,9 @@ class Op:
         tangent: Callable[..., Any],
         batch: Callable[..., Any],
     ) -> None:
-        name = schema.partition("(")[0]
+        name, _, arguments = schema.partition("(")
+        parts = enumerate(arguments.split(","))
+        self.tensors = [i for i, part in parts if part.lstrip().startswith("Tensor")]
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         kernel = wherever(kernel)
         LIBRARY.impl(name, kernel, "CPU")
@@ -84,9 +86,10 @@ class Op:
             return self.op(*args)
         if transformed():
             return self.outer.apply(*args)
-        if not are_plain(args) or unusual_modes():
+        tensors = [args[i] for i in self.tensors]
+        if not are_plain(tensors) or unusual_modes():
             return self.op(*args)
-        return self.eager.apply(*args) if wanted(args) else self.kernel(*args)
+        return self.eager.apply(*args) if wanted(tensors) else self.kernel(*args)
 
 
 def transformed() -> bool:
@@ -101,11 +104,14 @@ def met_directly(tensors: Any) -> bool:
     return are_plain(tensors) and not unusual_modes()
 
 
-def are_plain(args: Any) -> bool:
-    """Whether the numbers of all tensors lie where the kernel reads them."""
-    for x in args:
-        if isinstance(x, torch.Tensor) and not (
-            type(x) in PLAIN and (x.is_cpu or lies_there(x)) and x.layout is torch.strided and not x.is_neg()
+def are_plain(tensors: Any) -> bool:
+    """Whether the numbers of all tensors lie where the kernel reads them; None has none."""
+    for x in tensors:
+        if x is not None and not (
+            type(x) in PLAIN
+            and (x.is_cpu or lies_there(x))
+            and x.layout is torch.strided
+            and not x.is_neg()
         ):
             return False
     return True
@@ -117,11 +123,13 @@ def unusual_modes() -> bool:
     return autocast or torch._C._len_torch_dispatch_stack() > 0
 
 
-def wanted(args: Any) -> bool:
+def wanted(tensors: Any) -> bool:
     """Whether anybody will ask for gradients."""
-    if not torch.is_grad_enabled():
-        return False
-    return any(x.requires_grad for x in args if isinstance(x, torch.Tensor))
+    if torch.is_grad_enabled():
+        for x in tensors:
+            if x is not None and x.requires_grad:
+                return True
+    return False
 
 
 def eager(kernel: Any, save: Any, gradient: Any) -> Any:

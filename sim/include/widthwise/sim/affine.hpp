@@ -61,6 +61,24 @@ FloatRange float_range(const float* x, std::size_t count, FloatRange before);
 void block_ranges(const float* x, std::size_t length, std::size_t block, std::size_t rows,
                   float* low, float* high);
 
+// Which codes cover a range (A1).
+enum class AffineCover : std::uint8_t {
+  asymmetric,      // qmin to qmax from its least number to its largest
+  symmetric,       // -qmax to qmax about zero
+  symmetric_full,  // qmin to qmax about zero
+};
+
+// A scale in binary32 and a zero point, each rounded once from its exact value; `sure` is false
+// where binary64 does not vouch for that, as where the range is not finite.
+struct AffineParameters {
+  float scale = 1;
+  std::int64_t zero_point = 0;
+  bool sure = true;
+};
+// Of ranges [low, high], `count` of them.
+void affine_parameters(AffineCover cover, std::int64_t qmin, std::int64_t qmax, const double* low,
+                       const double* high, std::size_t count, AffineParameters* found);
+
 // Scales and zero points of an array, made ready for elements that come piece by piece.
 class AffineScales {
  public:
