@@ -97,12 +97,20 @@ std::vector<Step> rounding_steps(const ConstantTable& table) {
           {"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))}};
 }
 
-// From numbers to their quotients by a power of two.
+// From numbers to their quotients by their scale.
 std::vector<Step> block_steps(const ConstantTable& table) {
-  return {{"largest", fmt::format("magnitude of {} numbers", number(table, "BLOCK_NUMBERS"))},
-          {"scale", fmt::format("its exponent less {}, compared with two constants",
-                                number(table, "ELEMENT_EMAX"))},
-          {"align", "every exponent less the scale's"}};
+  const Step largest{"largest",
+                     fmt::format("magnitude of {} numbers", number(table, "BLOCK_NUMBERS"))};
+  if (has(table, "ELEMENT_EMAX"))
+    return {largest,
+            {"scale", fmt::format("its exponent less {}, compared with two constants",
+                                  number(table, "ELEMENT_EMAX"))},
+            {"align", "every exponent less the scale's"}};
+  std::vector<Step> all{largest,
+                        {"scale", "it over the largest element, rounded"},
+                        {"divide", "every number, with a digit that says what is left"}};
+  if (!has(table, "TENSOR_SCALE")) all.push_back({"quotient_round", "to binary32"});
+  return all;
 }
 
 std::vector<Step> sum_steps(const ConstantTable& table) {
@@ -185,20 +193,39 @@ bool all_floats(const Design& design) {
   return s.to.is_float() && std::ranges::all_of(s.read(), &Format::is_float);
 }
 
+// How a block's scale comes about.
+std::string scale_text(const BlockQuantisation& q) {
+  if (q.to.power_of_two())
+    return "The constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n";
+  if (q.to.takes_tensor_scale())
+    return "The scale is the largest magnitude over `ELEMENT_MOST` times `TENSOR_SCALE`, rounded "
+           "once, to nearest;\nwhat rounds to 0 takes the least code above it. Elements are "
+           "numbers over the scale times\n`TENSOR_SCALE`, exact, rounded once. The tensor's scale "
+           "is a constant: `tensor_scale=` in the text.\n\n";
+  return "The scale is the largest magnitude over `ELEMENT_MOST`, rounded to binary32; what rounds "
+         "to 0 is 1.\nNumbers over it are rounded to binary32, and these to elements: `flags` are "
+         "those of both.\n\n";
+}
+
 // What a block's quantiser does with what it is given.
 std::string block_text(const BlockQuantisation& q) {
+  const std::string how =
+      q.to.takes_tensor_scale()
+          ? fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale))
+          : "";
   const std::string zero_sign = q.to.element.is_fixed() ? "" : " Zeros keep their sign.";
   return fmt::format(
-      "A quantiser of one block: what `ww.blocks(x, \"{0}\")` does to {1} numbers that share a "
+      "A quantiser of one block: what `ww.blocks(x, \"{0}\"{4})` does to {1} numbers that share a "
       "scale\n(docs/semantics.md, C). The numbers are in `a`, number i in lane i; `y` has their "
-      "elements, in\nthe same lanes, and `scale` the code of the power of two that each is times. "
+      "elements, in\nthe same lanes, and `scale` the code of the {5} that each is times. "
       "What is past the\nlargest element saturates.{2} `flags` are those of all elements' "
       "roundings together.\n\n"
       "A block that holds NaN or infinity has the scale `SCALE_OF_SPECIALS`, elements that are 0, "
       "and\nthe flag NV{3}. A short last block is filled up with zeros, which change no "
-      "scale.\n\nThe constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n",
+      "scale.\n\n{6}",
       to_string(q.to), q.numbers(), zero_sign,
-      q.to.shared_exponent ? ", where `ww.blocks` refuses it" : "");
+      q.to.refuses_specials() ? ", where `ww.blocks` refuses it" : "", how,
+      q.to.power_of_two() ? "power of two" : "number", scale_text(q));
 }
 
 std::string sum_text(const SumRequantisation& s) {

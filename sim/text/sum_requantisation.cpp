@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
 #include "scanner.hpp"
-#include "sim/engine/machine_rounding.hpp"
 
 namespace widthwise {
 namespace {
@@ -20,17 +18,6 @@ constexpr std::string_view variants[] = {"exact", "gemmlowp", "ruy", "single",
 
 bool takes_binary32(std::string_view v) { return v == "q31" || v == "rndnu" || v == "fp32"; }
 
-double number(Scanner& in) {
-  const std::string text(in.ahead(",)"));
-  char* end = nullptr;
-  const MachineRounding mode(RoundingMode::rne);  // strtod's
-  const double x = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end)
-    in.fail(in.at(), fmt::format("multiplier = {}: a number is wanted", quoted(text)));
-  in.skip(text.size());
-  return x;
-}
-
 void read_argument(Scanner& in, SumRequantisation& s) {
   constexpr std::int64_t most = std::int64_t{1} << 16;
   const std::size_t at = in.at();
@@ -38,7 +25,7 @@ void read_argument(Scanner& in, SumRequantisation& s) {
   in.skip(key.size());
   in.expect('=', fmt::format(" and the value of {}", quoted(key)));
   if (key == "multiplier")
-    s.multiplier = number(in);
+    s.multiplier = in.number(key);
   else if (key == "zero_point")
     s.zero_point = in.integer(key, -most, most);
   else if (key == "qmin")

@@ -234,10 +234,13 @@ def test_bfp_has_a_scale_for_what_it_refuses(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("blocks(nvfp4)", "its scales divide, and no divider is built"),
-        ("blocks(block(e4m3fn,1x128,binary32))", "its scales divide, and no divider is built"),
+        ("blocks(block(e4m3fn,1x128,binary32);scale=pow2)", "scale=pow2 rounds a quotient twice"),
+        ("blocks(nvfp4, arithmetic=f32)", "its steps in binary32 are not built"),
+        ("blocks(nvfp4, tensor_scale=0.1)", "binary32 is wanted, as 0.10000000149011612"),
+        ("blocks(nvfp4, tensor_scale=0)", "a finite, positive number"),
+        ("blocks(mxfp4, tensor_scale=2)", "there is none; nvfp4"),
         ("blocks(mxfp4, rounding=sr8)", "it takes random bits"),
-        ("blocks(mxfp4, b=bfloat16)", "there are a= and rounding="),
+        ("blocks(mxfp4, b=bfloat16)", "there are a=, rounding= and tensor_scale="),
         ("blocks(e4m3fn)", "no block format 'e4m3fn'"),
     ],
 )

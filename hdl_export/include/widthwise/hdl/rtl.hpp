@@ -90,8 +90,8 @@ std::vector<RtlFile> rtl(const SingleOperation& operation, std::string_view name
 // A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
-// One block quantised: of n numbers the largest magnitude, from it a scale that is a power of two,
-// and every number over it rounded. Of the options it takes rounding_port and pipeline.
+// One block quantised: of n numbers the largest magnitude, from it a scale, and every number over
+// it rounded. Of the options it takes rounding_port and pipeline.
 //
 //   a       n numbers, lane i in bits [i * WIDTH +: WIDTH]
 //   y       n elements; scale: their scale's code
