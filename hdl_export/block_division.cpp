@@ -73,7 +73,7 @@ Term BlockDivision::divisor(const Term& peak) {
 
 // As numbers over scales in binary32 are defined (docs/semantics.md, B).
 Term BlockDivision::in_binary32(const Term& quotient) {
-  out_.stage("quotient_round");
+  out_.stage("divide_round");
   stages_.deliver("single", quotient, {.fmt = binary32, .rm = {}},
                   {.rm = "4'd0", .random = {"1'b0", 1}});
   return stages_.unpack("quotient", "single_code", {.fmt = binary32}, quotient.bus.lanes);

@@ -109,16 +109,20 @@ std::vector<Step> block_steps(const ConstantTable& table) {
   std::vector<Step> all{largest,
                         {"scale", "it over the largest element, rounded"},
                         {"divide", "every number, with a digit that says what is left"}};
-  if (!has(table, "TENSOR_SCALE")) all.push_back({"quotient_round", "to binary32"});
+  if (!has(table, "TENSOR_SCALE")) all.push_back({"divide_round", "to binary32"});
   return all;
 }
 
 std::vector<Step> sum_steps(const ConstantTable& table) {
-  const bool floats = has(table, "MULTIPLIER_BINARY32");
+  const std::string& variant = value_of<std::string>(table, "VARIANT");
+  const bool floats = variant == "fp32";
+  const std::string zero_point = has(table, "ZERO_POINT")
+                                     ? fmt::format("{}", number(table, "ZERO_POINT"))
+                                     : std::string("the zero point");
   return {{"product", floats ? "of the sum in binary32, and rounded to it" : "exact, of integers"},
-          {"round", value_of<std::string>(table, "VARIANT")},
-          {"pack", fmt::format("plus {}, from {} to {}", number(table, "ZERO_POINT"),
-                               number(table, "QMIN"), number(table, "QMAX"))}};
+          {"round", variant},
+          {"pack", fmt::format("plus {}, from {} to {}", zero_point, number(table, "QMIN"),
+                               number(table, "QMAX"))}};
 }
 
 std::vector<Step> steps(const Design& design, const ConstantTable& table) {
@@ -228,13 +232,30 @@ std::string block_text(const BlockQuantisation& q) {
       q.to.power_of_two() ? "power of two" : "number", scale_text(q));
 }
 
+// What stands at the ports, where there are any.
+std::string sum_ports_text(const SumRequantisation& s) {
+  std::string text;
+  if (s.multiplier_port)
+    text += s.takes_shift()
+                ? "`b` is the multiplier, q 2^(h - 31): q in its lower 32 bits, as an unsigned "
+                  "integer, and h in the\n6 above, in two's complement: what the runtime keeps as "
+                  "a multiplier and a shift to the left. Any\nvalue of either is taken.\n"
+                : "`b` is the multiplier, binary32 without its sign; an exponent field of all ones "
+                  "is that of numbers,\ntoo.\n";
+  if (s.zero_point_port)
+    text += "`c` is the zero point, a code as `y` is; any code of that width is taken.\n";
+  return text.empty() ? text : text + "\n";
+}
+
 std::string sum_text(const SumRequantisation& s) {
+  const std::string multiplier = s.multiplier_port ? "b" : fmt::format("{}", s.multiplier),
+                    zero_point = s.zero_point_port ? "c" : fmt::format("{}", s.zero_point);
   return fmt::format(
       "Requantisation: what `ww.requantize(a, {0}, {1}, {2}, {3}, \"{4}\")` makes of a sum of 32 "
       "bits\n(docs/semantics.md, A5): `y` is the code of a times the multiplier, rounded as {4} "
       "does, plus the\nzero point, clamped. `flags` are OF and NX where it was clamped, else "
-      "0.\n\n",
-      s.multiplier, s.zero_point, s.qmin, s.qmax, s.variant);
+      "0.\n\n{5}",
+      multiplier, zero_point, s.qmin, s.qmax, s.variant, sum_ports_text(s));
 }
 
 // What a reader may take it for (docs/semantics.md, T7 and D9).

@@ -80,6 +80,7 @@ def export(
             format to elements and their scale, as `ww.blocks` makes them.
             Or "requantize(gemmlowp, multiplier=0.0123, zero_point=3, qmin=0, qmax=255)": a sum of
             32 bits to a code, as `ww.requantize` makes it; an `exact` multiplier is binary32's.
+            "multiplier=port" and "zero_point=port" make ports `b` and `c` of them.
         directory: made whole or not at all. One that stands there has to be empty or an earlier
             export's. What you have put there stays, and so does what you have changed, of which a
             warning tells.

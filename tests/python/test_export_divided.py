@@ -130,7 +130,7 @@ def test_icarus_headers_and_yosys(tmp_path):
     ("text", "stages"),
     [
         ("block(e2m1fn,3,ue4m3fn)", "unpack,largest,scale,divide,round"),
-        ("block(e4m3fn,3,binary32)", "largest,scale,divide,quotient_round,normalise"),
+        ("block(e4m3fn,3,binary32)", "largest,scale,divide,divide_round,normalise"),
     ],
 )
 def test_registers(tmp_path, text, stages):
