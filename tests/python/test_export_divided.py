@@ -11,7 +11,7 @@ import pytest
 import widthwise as ww
 from exported_folders import make, needs, replace
 from model_calls import LIB
-from test_export_blocks import constants, lanes, model_of, vectors
+from test_export_blocks import constants, lanes, model_of, said_beside_the_model, vectors
 
 # e2m1's and e4m3fn's numbers from 0 on, in the order of their codes.
 E2M1 = [Fraction(x) for x in ("0", "1/2", "1", "3/2", "2", "3", "4", "6")]
@@ -156,6 +156,53 @@ def test_a_changed_module_fails(tmp_path, text, file, old, new):
     ww.export(f"blocks({text}, a=bfloat16)", tmp_path / "x", "x", vectors=40)
     replace(tmp_path / "x" / "rtl" / file, old, new)
     assert make(tmp_path / "x", "icarus").returncode != 0
+
+
+BENCH = """
+module bench;
+  import x_dpi_pkg::*;
+  localparam int BITS = {bits};
+  bit [2*BITS-1:0] a;
+  bit [{y}:0] y;
+  bit [{scale}:0] scale;
+  int unsigned flags;
+  wire [{y}:0] dut_y;
+  wire [{scale}:0] dut_scale;
+  wire [4:0] dut_flags;
+  x dut (.a(a), .y(dut_y), .scale(dut_scale), .flags(dut_flags));
+  initial begin
+    automatic chandle model = model_open(SPEC);
+    automatic int errors = 0;
+    for (int i = 0; i < 65536; ++i) begin
+      a = BITS == 8 ? i : {{$urandom, $urandom}};
+      // Near one another, in all but one of four.
+      if (BITS == 32 && i % 4 != 0) a[62:57] = a[30:25];
+      if (model_block(model, 0, a, y, scale, flags) != 0) $fatal;
+      #1 if ({{y, scale, flags[4:0]}} !== {{dut_y, dut_scale, dut_flags}}) ++errors;
+    end
+    $display("%0d errors", errors);
+    $finish;
+  end
+endmodule
+"""
+
+
+@pytest.mark.parametrize("source", ["e5m2", "binary32"])
+@pytest.mark.parametrize(
+    ("block", "widths"),
+    [
+        ("block(e2m1fn,2,ue4m3fn){}, tensor_scale=0.1875", (8, 7)),
+        ("block(e3m2fn,2,ue4m3fn){}, tensor_scale=2.1262879371643066", (12, 7)),
+        ("block(e4m3fn,2,binary32){}", (16, 32)),
+    ],
+)
+def test_all_blocks_of_two_small_numbers_and_many_others(tmp_path, source, block, widths):
+    needs("verilator")
+    there = tmp_path / "x"
+    text = f"blocks({block})".format(f", a={source}")
+    ww.export(text, there, "x", vectors=10, model=True)
+    fields = {"bits": 32 if source == "binary32" else 8, "y": widths[0] - 1, "scale": widths[1] - 1}
+    assert "\n0 errors" in said_beside_the_model(there, BENCH.format(**fields))
 
 
 def test_the_golden_model_is_ww_blocks():
