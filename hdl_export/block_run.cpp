@@ -12,13 +12,13 @@ namespace widthwise::hdl {
 namespace {
 
 constexpr std::uint8_t invalid = 16;
-constexpr Format dividends[] = {binary32,
-                                binary64};  // the latter holds all scales times a tensor's
+// A number and what it is over, which binary64 holds: a scale times the tensor's.
+constexpr Format ratio[] = {binary32, binary64};
 
 // Whether elements are rounded from a quotient in binary32, and not from the exact one.
 bool divides_twice(const BlockQuantisation& q) { return q.to.scale == binary32; }
 
-// What lies on a block's numbers and one scale; all their flags, results thrown away.
+// An operation on a block's numbers: its results, and the flags of all together.
 std::uint8_t flags_of_all(const Elementwise& run, const Format& to, std::size_t n,
                           std::span<const void* const> operands, Bytes& results) {
   results = stored(std::vector<Code>(n), to);
@@ -44,13 +44,12 @@ BlockRun::BlockRun(const BlockQuantisation& q)
     : q_(q),
       read_(Operation::convert, binary32, {}, {&q_.from, 1}, false, q.numbers()),
       divide_(Operation::divide, divides_twice(q) ? binary32 : q.element(),
-              {.rounding = divides_twice(q) ? Rounding{} : q.rounding}, dividends, true,
-              q.numbers()),
+              {.rounding = divides_twice(q) ? Rounding{} : q.rounding}, ratio, true, q.numbers()),
       run_(BlockQuantiser::of<float>(along_an_axis(q.to, q.numbers()), one_block(q.numbers()),
                                      {.rounding = q.rounding, .tensor_scale = q.tensor_scale})) {
   if (divides_twice(q))
     round_.emplace(Operation::convert, q.element(), Env{.rounding = q.rounding},
-                   std::span(dividends, 1), true, q.numbers());
+                   std::span(ratio, 1), true, q.numbers());
 }
 
 std::vector<float> BlockRun::values(const std::vector<Code>& numbers) const {

@@ -22,15 +22,14 @@ auto value(Scanner& in, const Parse& parse) {
   return parse(text);
 }
 
-// As ww.blocks takes one.
+// Whether there may be such a scale is for check() to say.
 float read_tensor_scale(Scanner& in, std::string_view key) {
   const std::size_t at = in.at();
   const double given = in.number(key);
   const auto scale = static_cast<float>(given);
-  const double near = scale > 0 && std::isfinite(scale) ? static_cast<double>(scale) : 1;
-  if (near == given) return scale;
-  in.fail(at, fmt::format("{} = {}: a finite, positive number of binary32 is wanted, as {}", key,
-                          given, near));
+  if (!std::isfinite(scale) || static_cast<double>(scale) == given) return scale;
+  in.fail(at, fmt::format("{} = {}: a number of binary32 is wanted, as {}", key, given,
+                          static_cast<double>(scale)));
 }
 
 void read_argument(Scanner& in, BlockQuantisation& q) {
@@ -62,6 +61,8 @@ std::string scale_fault(const BlockQuantisation& q) {
   if (q.to.rule == ScaleRule::pow2)
     return "scale=pow2 rounds a quotient twice, which is not built; scales in e8m0fnu by "
            "scale=rceil are, and ww.blocks takes any";
+  if (!(q.tensor_scale > 0) || std::isinf(q.tensor_scale))
+    return fmt::format("tensor_scale = {}: a finite, positive number is wanted", q.tensor_scale);
   if (q.tensor_scale != 1 && !q.to.takes_tensor_scale())
     return fmt::format(
         "tensor_scale = {}: there is none; nvfp4 and other scales in ue4m3fn have "

@@ -328,8 +328,8 @@ TEST_CASE("what no quantiser is made of is refused by one line that says what do
       {"blocks(mxfp4, tensor_scale=2)",
        "tensor_scale = 2: there is none; nvfp4 and other scales in ue4m3fn have one"},
       {"blocks(nvfp4, tensor_scale=0.1)",
-       "tensor_scale = 0.1: a finite, positive number of binary32 is wanted, as "
-       "0.10000000149011612"},
+       "tensor_scale = 0.1: a number of binary32 is wanted, as 0.10000000149011612"},
+      {"blocks(nvfp4, tensor_scale=-1)", "tensor_scale = -1: a finite, positive number is wanted"},
       {"blocks(nvfp4, arithmetic=f32)",
        "arithmetic=: its steps in binary32 are not built, hardware divides exactly; leave it out, "
        "or quantise with ww.blocks"},
