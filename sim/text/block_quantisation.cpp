@@ -65,8 +65,7 @@ std::string scale_fault(const BlockQuantisation& q) {
     return fmt::format("tensor_scale = {}: a finite, positive number is wanted", q.tensor_scale);
   if (q.tensor_scale != 1 && !q.to.takes_tensor_scale())
     return fmt::format(
-        "tensor_scale = {}: there is none; nvfp4 and other scales in ue4m3fn have "
-        "one",
+        "tensor_scale = {}: there is none; nvfp4 and other scales in ue4m3fn have one",
         q.tensor_scale);
   return {};
 }
