@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <bit>
 
+#include "block_division.hpp"
 #include "block_scaling.hpp"
 #include "format_constants.hpp"
 #include "shared_constants.hpp"
@@ -17,16 +19,30 @@ std::string description(const BlockQuantisation& q) {
                      to_string(q.from), to_string(q.element()), to_string(q.to.scale));
 }
 
-void add_block(Draft& draft, const BlockQuantisation& q) {
+void add_turns(Entries& x, const BlockQuantisation& q) {
   const BlockScaling scaling = scaling_of(q);
-  Entries x(draft, fmt::format("block: {}", to_string(q.to)));
-  x.integer("BLOCK_NUMBERS", static_cast<std::int64_t>(q.numbers()), "that share a scale");
   x.integer("ELEMENT_EMAX", scaling.emax, "exponent of an element's largest number");
   x.pattern("SCALE_UP", scaling.digits + 1, Code(scaling.up),
             "significands of a largest magnitude from which its scale is one exponent more");
   x.pattern("SCALE_DOWN", scaling.digits + 1, Code(scaling.down),
             "below which it is one exponent less");
   x.integer("SCALE_EXP_MAX", scaling.top, "largest exponent of a scale; the least is its negative");
+}
+
+void add_division(Entries& x, const BlockQuantisation& q) {
+  const Format& f = q.to.element;
+  x.pattern("ELEMENT_MOST", f.width(), largest_code(f),
+            "the element that a block's largest magnitude is divided by");
+  const auto bits = std::bit_cast<std::uint32_t>(q.tensor_scale);
+  if (q.to.takes_tensor_scale())
+    x.pattern("TENSOR_SCALE", 32, Code(std::uint64_t{bits}),
+              "in binary32: so are all scales of blocks, and numbers, too");
+}
+
+void add_block(Draft& draft, const BlockQuantisation& q) {
+  Entries x(draft, fmt::format("block: {}", to_string(q.to)));
+  x.integer("BLOCK_NUMBERS", static_cast<std::int64_t>(q.numbers()), "that share a scale");
+  q.to.power_of_two() ? add_turns(x, q) : add_division(x, q);
   x.pattern("SCALE_OF_SPECIALS", q.to.scale.width(), ones<Code>(q.to.scale.width()),
             "of a block that holds NaN or infinity");
   x.flag("FLUSHES_BLOCKS", q.to.flush, "a block below 2^-126 is one of zeros");

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "entries.hpp"
@@ -10,8 +11,8 @@
 namespace widthwise::hdl {
 
 // What the simulator makes of one block, and the flags of its roundings, NV for NaN or infinity.
-// Where those are refused, in bfp, there is still a block: its scale has all ones, which no other
-// has, and its elements are 0.
+// Where those are refused, in bfp and where scales divide, there is still a block: its scale has
+// all ones, which no other has, and its elements are 0.
 class BlockRun {
  public:
   explicit BlockRun(const BlockQuantisation& q);
@@ -22,13 +23,16 @@ class BlockRun {
     std::uint8_t flags = 0;
   };
   Block quantised(const std::vector<Code>& numbers) const;
+  // What the numbers of a block of that scale are over; of zeros 1.
+  double divisor(const Code& scale) const;
 
  private:
   std::vector<float> values(const std::vector<Code>& numbers) const;
-  std::uint8_t flags_of(const std::vector<float>& x, std::int64_t exponent) const;
+  std::uint8_t flags_of(const std::vector<float>& x, double by) const;
 
   BlockQuantisation q_;
-  Elementwise read_, round_;
+  Elementwise read_, divide_;
+  std::optional<Elementwise> round_;  // quotients in binary32 to elements
   BlockQuantiser run_;
 };
 

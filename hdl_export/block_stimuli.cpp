@@ -1,7 +1,11 @@
 #include "block_stimuli.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
+#include "block_division.hpp"
+#include "block_run.hpp"
 #include "block_scaling.hpp"
 #include "numbers.hpp"
 #include "stored_codes.hpp"
@@ -13,15 +17,14 @@ namespace {
 
 class Blocks {
  public:
-  Blocks(const BlockQuantisation& q, std::uint64_t seed)
-      : q_(q), scaling_(scaling_of(q)), random_(seed) {}
+  Blocks(const BlockQuantisation& q, std::uint64_t seed) : q_(q), run_(q), random_(seed) {}
 
   std::vector<Stimulus> directed() {
     for (const Code& code : named()) {
       alone(code);
       among(code, drawn(64));
     }
-    at_turns();
+    q_.to.power_of_two() ? at_turns(scaling_of(q_)) : at_quotients();
     for (int i = 0; i < 64; ++i) half_way();
     return std::move(all_);
   }
@@ -68,12 +71,19 @@ class Blocks {
 
   // Within some binades of one that is anywhere: their quotients are numbers of every size.
   Numbers near() {
-    const std::int64_t top = between(q_.from.least_digit(), q_.from.emax());
+    const std::int64_t top = any_exponent();
     const std::int64_t spread = between(0, 2 + q_.to.element.rounding_digits() * 2);
     Numbers all;
     for (std::size_t i = 0; i < q_.numbers(); ++i)
       all.push_back(near_exponent(top - between(0, spread)));
     return all;
+  }
+  // Of a source's number; every second time of one that a tensor's scale brings into its range.
+  std::int64_t any_exponent() {
+    const std::int64_t least = q_.from.least_digit(), most = q_.from.emax();
+    if (!q_.to.takes_tensor_scale() || below(2)) return between(least, most);
+    const std::int64_t one = std::ilogb(q_.tensor_scale) + q_.to.element.emax();
+    return std::clamp(between(one - 12, one + 10), least, most);
   }
   Code near_exponent(std::int64_t e) {
     const int digits = q_.from.precision();
@@ -83,25 +93,25 @@ class Blocks {
   }
 
   // Significands at and beside those where the scale turns, or a binade ends.
-  void at_turns() {
+  void at_turns(const BlockScaling& scaling) {
     const int digits = q_.from.precision();
     const auto one = std::int64_t{1} << (digits - 1);
-    const auto up = static_cast<std::int64_t>(scaling_.up),
-               down = static_cast<std::int64_t>(scaling_.down);
+    const auto up = static_cast<std::int64_t>(scaling.up),
+               down = static_cast<std::int64_t>(scaling.down);
     for (const std::int64_t turn : {up, down, one, 2 * one})
       for (const std::int64_t by : {-1, 0, 1})
-        for (const std::int64_t e : exponents()) {
+        for (const std::int64_t e : exponents(scaling)) {
           const std::int64_t m = turn + by;
           if (m >= one && m < 2 * one) largest_is(m, e);
         }
   }
 
   // Of largest magnitudes: the ends of the source, those at which scales are clamped, some between.
-  std::vector<std::int64_t> exponents() {
+  std::vector<std::int64_t> exponents(const BlockScaling& scaling) {
     const std::int64_t least = q_.from.least_digit(), most = q_.from.emax();
     std::vector<std::int64_t> all{least, q_.from.emin(), most, between(least, most)};
-    for (const std::int64_t end : {-scaling_.top, std::int64_t{0}, scaling_.top})
-      for (const std::int64_t by : {-1, 0, 1}) all.push_back(scaling_.emax + end + by);
+    for (const std::int64_t end : {-scaling.top, std::int64_t{0}, scaling.top})
+      for (const std::int64_t by : {-1, 0, 1}) all.push_back(scaling.emax + end + by);
     std::erase_if(all, [&](std::int64_t e) { return e < least || e > most; });
     return all;
   }
@@ -111,6 +121,43 @@ class Blocks {
     for (std::size_t i = 0; i < q_.numbers(); ++i)
       x.push_back(near_exponent(e - between(1, 2 + q_.to.element.rounding_digits())));
     among(number(m, e - q_.from.precision() + 1), std::move(x));
+  }
+
+  // Largest magnitudes half way between two that are over scales, and beside that; under each the
+  // like of its elements.
+  void at_quotients() {
+    const double most =
+        value(largest_code(q_.to.element), q_.to.element) * static_cast<double>(q_.tensor_scale);
+    for (int i = 0; i < 384; ++i) {
+      const Code amax = beside(middle(q_.to.scale) * most);
+      Numbers x(q_.numbers());
+      x.back() = amax;
+      const double by = run_.divisor(run_.quantised(x).scale);
+      for (Code& each : x) each = beside(middle(q_.to.element) * by);
+      among(amax, std::move(x));
+    }
+  }
+
+  static double value(const Code& code, const Format& f) {
+    return std::bit_cast<double>(apply(Operation::convert, binary64, {{f, code}}).code.limb[0]);
+  }
+
+  // Of two neighbouring numbers above zero.
+  double middle(const Format& f) {
+    for (;;) {
+      const Number x{f, random_code(f, random_)}, above = apply(Operation::next_up, f, {x});
+      const double low = value(x.code, f), high = value(above.code, f);
+      if (low >= 0 && high > low && std::isfinite(high)) return (low + high) / 2;
+    }
+  }
+
+  // A source's number of either sign at a place or next to it.
+  Code beside(double x) {
+    const Number place{binary64, Code(std::bit_cast<std::uint64_t>(x))};
+    Number near = apply(Operation::convert, q_.from, {place});
+    const std::int64_t by = between(-1, 1);
+    if (by != 0) near = apply(by < 0 ? Operation::next_down : Operation::next_up, q_.from, {near});
+    return below(2) ? negated(q_.from, near.code) : near.code;
   }
 
   // Over a scale of 2^e: odd multiples of half an element's last place.
@@ -134,7 +181,7 @@ class Blocks {
   }
 
   const BlockQuantisation& q_;
-  BlockScaling scaling_;
+  BlockRun run_;
   Random random_;
   std::vector<Stimulus> all_;
 };

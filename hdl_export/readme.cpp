@@ -97,20 +97,32 @@ std::vector<Step> rounding_steps(const ConstantTable& table) {
           {"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))}};
 }
 
-// From numbers to their quotients by a power of two.
+// From numbers to their quotients by their scale.
 std::vector<Step> block_steps(const ConstantTable& table) {
-  return {{"largest", fmt::format("magnitude of {} numbers", number(table, "BLOCK_NUMBERS"))},
-          {"scale", fmt::format("its exponent less {}, compared with two constants",
-                                number(table, "ELEMENT_EMAX"))},
-          {"align", "every exponent less the scale's"}};
+  const Step largest{"largest",
+                     fmt::format("magnitude of {} numbers", number(table, "BLOCK_NUMBERS"))};
+  if (has(table, "ELEMENT_EMAX"))
+    return {largest,
+            {"scale", fmt::format("its exponent less {}, compared with two constants",
+                                  number(table, "ELEMENT_EMAX"))},
+            {"align", "every exponent less the scale's"}};
+  std::vector<Step> all{largest,
+                        {"scale", "it over the largest element, rounded"},
+                        {"divide", "every number, with a digit that says what is left"}};
+  if (!has(table, "TENSOR_SCALE")) all.push_back({"divide_round", "to binary32"});
+  return all;
 }
 
 std::vector<Step> sum_steps(const ConstantTable& table) {
-  const bool floats = has(table, "MULTIPLIER_BINARY32");
+  const std::string& variant = value_of<std::string>(table, "VARIANT");
+  const bool floats = variant == "fp32";
+  const std::string zero_point = has(table, "ZERO_POINT")
+                                     ? fmt::format("{}", number(table, "ZERO_POINT"))
+                                     : std::string("the zero point");
   return {{"product", floats ? "of the sum in binary32, and rounded to it" : "exact, of integers"},
-          {"round", value_of<std::string>(table, "VARIANT")},
-          {"pack", fmt::format("plus {}, from {} to {}", number(table, "ZERO_POINT"),
-                               number(table, "QMIN"), number(table, "QMAX"))}};
+          {"round", variant},
+          {"pack", fmt::format("plus {}, from {} to {}", zero_point, number(table, "QMIN"),
+                               number(table, "QMAX"))}};
 }
 
 std::vector<Step> steps(const Design& design, const ConstantTable& table) {
@@ -185,29 +197,65 @@ bool all_floats(const Design& design) {
   return s.to.is_float() && std::ranges::all_of(s.read(), &Format::is_float);
 }
 
+// How a block's scale comes about.
+std::string scale_text(const BlockQuantisation& q) {
+  if (q.to.power_of_two())
+    return "The constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n";
+  if (q.to.takes_tensor_scale())
+    return "The scale is the largest magnitude over `ELEMENT_MOST` times `TENSOR_SCALE`, rounded "
+           "once, to nearest;\nwhat rounds to 0 takes the least code above it. Elements are "
+           "numbers over the scale times\n`TENSOR_SCALE`, exact, rounded once. The tensor's scale "
+           "is a constant: `tensor_scale=` in the text.\n\n";
+  return "The scale is the largest magnitude over `ELEMENT_MOST`, rounded to binary32; what rounds "
+         "to 0 is 1.\nNumbers over it are rounded to binary32, and these to elements: `flags` are "
+         "those of both.\n\n";
+}
+
 // What a block's quantiser does with what it is given.
 std::string block_text(const BlockQuantisation& q) {
+  const std::string how =
+      q.to.takes_tensor_scale()
+          ? fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale))
+          : "";
   const std::string zero_sign = q.to.element.is_fixed() ? "" : " Zeros keep their sign.";
   return fmt::format(
-      "A quantiser of one block: what `ww.blocks(x, \"{0}\")` does to {1} numbers that share a "
+      "A quantiser of one block: what `ww.blocks(x, \"{0}\"{4})` does to {1} numbers that share a "
       "scale\n(docs/semantics.md, C). The numbers are in `a`, number i in lane i; `y` has their "
-      "elements, in\nthe same lanes, and `scale` the code of the power of two that each is times. "
+      "elements, in\nthe same lanes, and `scale` the code of the {5} that each is times. "
       "What is past the\nlargest element saturates.{2} `flags` are those of all elements' "
       "roundings together.\n\n"
       "A block that holds NaN or infinity has the scale `SCALE_OF_SPECIALS`, elements that are 0, "
       "and\nthe flag NV{3}. A short last block is filled up with zeros, which change no "
-      "scale.\n\nThe constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n",
+      "scale.\n\n{6}",
       to_string(q.to), q.numbers(), zero_sign,
-      q.to.shared_exponent ? ", where `ww.blocks` refuses it" : "");
+      q.to.refuses_specials() ? ", where `ww.blocks` refuses it" : "", how,
+      q.to.power_of_two() ? "power of two" : "number", scale_text(q));
+}
+
+// What stands at the ports, where there are any.
+std::string sum_ports_text(const SumRequantisation& s) {
+  std::string text;
+  if (s.multiplier_port)
+    text += s.takes_shift()
+                ? "`b` is the multiplier, q 2^(h - 31): q in its lower 32 bits, as an unsigned "
+                  "integer, and h in the\n6 above, in two's complement: what the runtime keeps as "
+                  "a multiplier and a shift to the left. Any\nvalue of either is taken.\n"
+                : "`b` is the multiplier, binary32 without its sign; an exponent field of all ones "
+                  "is that of numbers,\ntoo.\n";
+  if (s.zero_point_port)
+    text += "`c` is the zero point, a code as `y` is; any code of that width is taken.\n";
+  return text.empty() ? text : text + "\n";
 }
 
 std::string sum_text(const SumRequantisation& s) {
+  const std::string multiplier = s.multiplier_port ? "b" : fmt::format("{}", s.multiplier),
+                    zero_point = s.zero_point_port ? "c" : fmt::format("{}", s.zero_point);
   return fmt::format(
       "Requantisation: what `ww.requantize(a, {0}, {1}, {2}, {3}, \"{4}\")` makes of a sum of 32 "
       "bits\n(docs/semantics.md, A5): `y` is the code of a times the multiplier, rounded as {4} "
       "does, plus the\nzero point, clamped. `flags` are OF and NX where it was clamped, else "
-      "0.\n\n",
-      s.multiplier, s.zero_point, s.qmin, s.qmax, s.variant);
+      "0.\n\n{5}",
+      multiplier, zero_point, s.qmin, s.qmax, s.variant, sum_ports_text(s));
 }
 
 // What a reader may take it for (docs/semantics.md, T7 and D9).

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "block_division.hpp"
 #include "block_scaling.hpp"
 #include "format_constants.hpp"
 #include "rtl_files.hpp"
@@ -20,14 +21,13 @@ class QuantiserBody {
         out_(out),
         stages_(out),
         lanes_(static_cast<int>(q.numbers())),
-        scaling_(scaling_of(q)) {}
+        division_(q, out, stages_) {}
 
   void write() {
     out_.stage("unpack");
     const Term x = stages_.unpack("a", "a", {.fmt = q_.from}, lanes_);
     const Term peak = largest();
-    scale(peak);
-    deliver(align(x));
+    deliver(q_.to.power_of_two() ? align(x, peak) : division_.quotients(x, peak));
   }
 
  private:
@@ -52,11 +52,11 @@ class QuantiserBody {
     return stages_.normalised("peak", stages_.unpack("largest", code.name, {.fmt = q_.from}));
   }
 
-  void scale(const Term& peak) {
+  void scale(const Term& peak, const BlockScaling& scaling) {
     out_.stage("scale");
-    const Exponent top = scaling_.top;
-    for (const Exponent e : {peak.least - scaling_.emax - 1, peak.largest - scaling_.emax + 1,
-                             Exponent{scaling_.emax}, 2 * top + 1, -top, least_normal})
+    const Exponent top = scaling.top;
+    for (const Exponent e : {peak.least - scaling.emax - 1, peak.largest - scaling.emax + 1,
+                             Exponent{scaling.emax}, 2 * top + 1, -top, least_normal})
       out_.reach(e);
     const int width = peak.bus.width;
     out_.wire({"scale_code", q_.to.scale.width()});
@@ -66,10 +66,10 @@ class QuantiserBody {
                   {{"W", decimal(width)},
                    {"XW", decimal(out_.exponent_bits())},
                    {"CODE", decimal(q_.to.scale.width())},
-                   {"EMAX", out_.exponent(scaling_.emax)},
+                   {"EMAX", out_.exponent(scaling.emax)},
                    {"TOP", out_.exponent(top)},
-                   {"UP", literal(width + 1, Code(scaling_.up))},
-                   {"DOWN", literal(width + 1, Code(scaling_.down))},
+                   {"UP", literal(width + 1, Code(scaling.up))},
+                   {"DOWN", literal(width + 1, Code(scaling.down))},
                    {"FLUSH", truth(q_.to.flush)},
                    {"LEAST", out_.exponent(least_normal)}},
                   {{"special", "special"},
@@ -82,9 +82,11 @@ class QuantiserBody {
   }
 
   // Numbers over their scale: exponents less its own.
-  Term align(const Term& x) {
+  Term align(const Term& x, const Term& peak) {
+    const BlockScaling scaling = scaling_of(q_);
+    scale(peak, scaling);
     out_.stage("align");
-    return stages_.rescaled("quotient", x, "scale_exp", scaling_.top, "flushed");
+    return stages_.rescaled("quotient", x, "scale_exp", scaling.top, "flushed");
   }
 
   void deliver(const Term& quotient) {
@@ -102,9 +104,13 @@ class QuantiserBody {
   }
   std::string any_flags() const {
     std::string all;
-    for (int i = 0; i < lanes_; ++i)
-      all += fmt::format("{}out_flags[{} +: 5]", i ? " | " : "", 5 * i);
+    for (const std::string& flags : {std::string("out_flags"), lost_before()})
+      for (int i = 0; i < lanes_ && !flags.empty(); ++i)
+        all += fmt::format("{}{}[{} +: 5]", all.empty() ? "" : " | ", flags, 5 * i);
     return all;
+  }
+  std::string lost_before() const {
+    return q_.to.power_of_two() ? std::string() : division_.flags();
   }
 
   const BlockQuantisation& q_;
@@ -112,7 +118,7 @@ class QuantiserBody {
   Netlist& out_;
   Stages stages_;
   int lanes_;
-  BlockScaling scaling_;
+  BlockDivision division_;
 };
 
 TopModule top_module(const BlockQuantisation& q, const RtlOptions& options, std::string_view name) {

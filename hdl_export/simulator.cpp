@@ -88,7 +88,11 @@ class SumSimulator : public Simulator {
   explicit SumSimulator(const SumRequantisation& s) : s_(s) {}
 
   Answer answer(const Stimulus& x, RandomSource) const override {
-    const Requantised z = requantised(s_, static_cast<std::int32_t>(x.a[0].limb[0]));
+    const auto code = [](const std::vector<Code>& port) {
+      return port.empty() ? 0 : port[0].limb[0];
+    };
+    const Requantised z =
+        requantised(s_, {static_cast<std::int32_t>(code(x.a)), code(x.b), code(x.c)});
     const auto integer = static_cast<std::uint64_t>(std::int64_t{z.code});
     return {{Code(integer) & ones<Code>(s_.code().width())}, Code(), z.flags()};
   }

@@ -89,6 +89,9 @@ class Stages {
   // told.
   Term rescaled(const std::string& name, const Term& t, const std::string& scale, Exponent most,
                 const std::string& none);
+  // n over d, which is not 0, and one for all lanes; both are normalised. So many digits, the first
+  // of weight 1, and one more that says whether others follow. NaN and infinity are no longer told.
+  Term quotient(const std::string& name, const Term& n, const Term& d, int digits);
   // With the other sign.
   Term negated(const std::string& name, const Term& t);
   // +0, as registers of a format start with it.

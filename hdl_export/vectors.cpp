@@ -174,8 +174,11 @@ std::vector<Stimulus> directed(const Design& design, const Dataflow& sum, std::u
 
 std::vector<Stimulus> at_random(const Design& design, const Dataflow& sum, std::uint64_t seed,
                                 std::size_t first, std::size_t last) {
-  const auto* q = std::get_if<BlockQuantisation>(&design);
-  return q ? random_blocks(*q, seed + first, last - first) : random_stimuli(sum, seed, first, last);
+  if (const auto* q = std::get_if<BlockQuantisation>(&design))
+    return random_blocks(*q, seed + first, last - first);
+  if (const auto* s = std::get_if<SumRequantisation>(&design))
+    return random_sums(*s, seed + first, last - first);
+  return random_stimuli(sum, seed, first, last);
 }
 
 }  // namespace

@@ -80,10 +80,16 @@ void compute_operation(const Prepared& p, const Call& call, void* y, std::uint8_
 
 void compute_sums(const SumRequantisation& s, const Call& call, void* y, std::uint8_t* flags) {
   const int bytes = item_bytes(s.code().width());
-  const auto* sums = static_cast<const std::byte*>(call.a);
+  const auto code = [](const void* port, std::size_t i, int width) {
+    return load_code<std::uint64_t>(
+        static_cast<const std::byte*>(port) + i * static_cast<std::size_t>(width), width);
+  };
   for (std::size_t i = 0; i < call.n; ++i) {
-    const auto sum = load_code<std::uint64_t>(sums + 4 * i, 4);
-    const hdl::Requantised z = hdl::requantised(s, static_cast<std::int32_t>(sum));
+    hdl::SumOperands x{static_cast<std::int32_t>(code(call.a, i, 4))};
+    if (s.multiplier_port)
+      x.multiplier = code(call.b, i, item_bytes(s.multiplier_format().width()));
+    if (s.zero_point_port) x.zero_point = code(call.c, i, bytes);
+    const hdl::Requantised z = hdl::requantised(s, x);
     store_code(static_cast<std::byte*>(y) + i * static_cast<std::size_t>(bytes), bytes,
                static_cast<std::uint64_t>(std::int64_t{z.code}));
     flags[i] = z.flags();
@@ -142,13 +148,26 @@ void compute_unit(const Model& model, const Prepared& p, const Call& call, void*
 
 }  // namespace
 
+namespace {
+
+int width_of(const SumRequantisation& s, std::int32_t port) {
+  switch (port) {
+    case WIDTHWISE_PORT_A: return 32;
+    case WIDTHWISE_PORT_B: return s.multiplier_port ? s.multiplier_format().width() : 0;
+    case WIDTHWISE_PORT_C: return s.zero_point_port ? s.code().width() : 0;
+    case WIDTHWISE_PORT_Y: return s.code().width();
+    default: return 0;
+  }
+}
+
+}  // namespace
+
 Model::Model(Design design) : design_(std::move(design)) {
   prepared(static_cast<std::uint32_t>(hdl::rounding_code(rounding()).number));
 }
 
 int Model::width(std::int32_t port) const {
-  if (const SumRequantisation* s = requantisation())
-    return port == WIDTHWISE_PORT_A ? 32 : port == WIDTHWISE_PORT_Y ? s->code().width() : 0;
+  if (const SumRequantisation* s = requantisation()) return width_of(*s, port);
   if (const BlockQuantisation* q = quantiser())
     return port == WIDTHWISE_PORT_A       ? q->from.width()
            : port == WIDTHWISE_PORT_Y     ? q->to.element.width()
@@ -203,7 +222,7 @@ void Model::check(const Call& call) const {
   };
   check_port(call.a, WIDTHWISE_PORT_A, call.n * call.k, true);
   check_port(call.b, WIDTHWISE_PORT_B, call.n * call.k, true);
-  check_port(call.c, WIDTHWISE_PORT_C, call.n, operation() != nullptr);
+  check_port(call.c, WIDTHWISE_PORT_C, call.n, operation() || requantisation());
   check_port(call.scale_a, WIDTHWISE_PORT_SCALE, call.n * scale_blocks(call.k), true);
   check_port(call.scale_b, WIDTHWISE_PORT_SCALE, call.n * scale_blocks(call.k), true);
 }

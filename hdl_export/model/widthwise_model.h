@@ -94,7 +94,8 @@ int32_t widthwise_model_op64(const widthwise_model *model, uint32_t rm, uint64_t
 /* k products. Ports are vectors of bits in 32-bit words, the lowest first (svBitVecVal, VlWide, the
  * aval of vpiVectorVal): element i of a port has the bits from i * width on. Null is a port that is
  * not there; a unit's c may be null, which is +0. scale_a and scale_b have an element for each
- * scale block that k begins. */
+ * scale block that k begins. A requantisation's multiplier and zero point, where they are ports, are
+ * b and c, in every call. */
 int32_t widthwise_model_words(const widthwise_model *model, uint32_t rm, uint64_t seed,
                               uint64_t index, uint64_t k, const uint32_t *a, const uint32_t *b,
                               const uint32_t *c, const uint32_t *scale_a, const uint32_t *scale_b,

@@ -76,10 +76,11 @@ def export(
             is "fma(e5m10, sum=e5m10)", has the same results but flags of its roundings only. With
             `lanes`, `accumulate` or `multiplier`, which a unit alone has, "fma(e5m10)" is the unit.
             Or the quantiser of one block: "blocks(mxfp8_e4m3)", "blocks(mxint8;scale=ceil,
-            a=bfloat16, rounding=rtz)": numbers of a float format to elements and a scale that is a
-            power of two, as `ww.blocks` makes them.
+            a=bfloat16, rounding=rtz)", "blocks(nvfp4, tensor_scale=0.25)": numbers of a float
+            format to elements and their scale, as `ww.blocks` makes them.
             Or "requantize(gemmlowp, multiplier=0.0123, zero_point=3, qmin=0, qmax=255)": a sum of
             32 bits to a code, as `ww.requantize` makes it; an `exact` multiplier is binary32's.
+            "multiplier=port" and "zero_point=port" make ports `b` and `c` of them.
         directory: made whole or not at all. One that stands there has to be empty or an earlier
             export's. What you have put there stays, and so does what you have changed, of which a
             warning tells.

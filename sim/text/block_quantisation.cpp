@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "scanner.hpp"
@@ -21,6 +22,16 @@ auto value(Scanner& in, const Parse& parse) {
   return parse(text);
 }
 
+// Whether there may be such a scale is for check() to say.
+float read_tensor_scale(Scanner& in, std::string_view key) {
+  const std::size_t at = in.at();
+  const double given = in.number(key);
+  const auto scale = static_cast<float>(given);
+  if (!std::isfinite(scale) || static_cast<double>(scale) == given) return scale;
+  in.fail(at, fmt::format("{} = {}: a number of binary32 is wanted, as {}", key, given,
+                          static_cast<double>(scale)));
+}
+
 void read_argument(Scanner& in, BlockQuantisation& q) {
   const std::size_t at = in.at();
   const std::string key(in.ahead("=,)"));
@@ -30,8 +41,15 @@ void read_argument(Scanner& in, BlockQuantisation& q) {
     q.from = value(in, parse_format);
   else if (key == "rounding")
     q.rounding = value(in, parse_rounding);
+  else if (key == "tensor_scale")
+    q.tensor_scale = read_tensor_scale(in, key);
+  else if (key == "arithmetic")
+    in.fail(at,
+            "arithmetic=: its steps in binary32 are not built, hardware divides exactly; leave "
+            "it out, or quantise with ww.blocks");
   else
-    in.fail(at, fmt::format("no argument {}; there are a= and rounding=", quoted(key)));
+    in.fail(at,
+            fmt::format("no argument {}; there are a=, rounding= and tensor_scale=", quoted(key)));
 }
 
 bool within(const Format& f, const Format& g) {
@@ -40,9 +58,27 @@ bool within(const Format& f, const Format& g) {
 }
 
 std::string scale_fault(const BlockQuantisation& q) {
-  if (q.to.power_of_two()) return {};
-  return "its scales divide, and no divider is built; scales that are powers of two are, as "
-         "mxfp4's, and ww.blocks quantises to any";
+  if (q.to.rule == ScaleRule::pow2)
+    return "scale=pow2 rounds a quotient twice, which is not built; scales in e8m0fnu by "
+           "scale=rceil are, and ww.blocks takes any";
+  if (!(q.tensor_scale > 0) || std::isinf(q.tensor_scale))
+    return fmt::format("tensor_scale = {}: a finite, positive number is wanted", q.tensor_scale);
+  if (q.tensor_scale != 1 && !q.to.takes_tensor_scale())
+    return fmt::format(
+        "tensor_scale = {}: there is none; nvfp4 and other scales in ue4m3fn have one",
+        q.tensor_scale);
+  return {};
+}
+
+// Where scales divide, no quotient by them and no scale is infinite.
+std::string element_fault(const BlockQuantisation& q) {
+  const Format& f = q.to.element;
+  const std::int64_t top = f.emax() - (f.is_fixed() && f.is_signed());
+  if (q.to.power_of_two() || (top >= 0 && top <= 120)) return {};
+  return fmt::format(
+      "elements whose largest number is in the binade of 2^{}: under scales that "
+      "divide it is 1 to 2^121",
+      top);
 }
 
 std::string shape_fault(const BlockQuantisation& q) {
@@ -93,6 +129,8 @@ std::string to_string(const BlockQuantisation& q) {
   std::string text = fmt::format("{}({}", kind, to_string(q.to));
   if (q.from != binary32) text += ", a=" + to_string(q.from);
   if (q.rounding != Rounding{}) text += ", rounding=" + to_string(q.rounding);
+  if (q.tensor_scale != 1)
+    text += fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale));
   return text + ")";
 }
 
@@ -100,7 +138,8 @@ void check(const BlockQuantisation& q) {
   check(q.to);
   check(q.from);
   check(q.rounding);
-  for (const auto rule : {scale_fault, shape_fault, source_fault, rounding_fault, option_fault})
+  for (const auto rule :
+       {scale_fault, element_fault, shape_fault, source_fault, rounding_fault, option_fault})
     if (const std::string wrong = rule(q); !wrong.empty())
       throw std::invalid_argument(fmt::format("blocks({}): {}", to_string(q.to), wrong));
 }

@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
+
+#include "sim/engine/machine_rounding.hpp"
 
 namespace widthwise {
 namespace {
@@ -123,6 +126,17 @@ std::int64_t Scanner::integer(std::string_view name, std::int64_t least, std::in
     fail(start, fmt::format("{} = {}: it may be {} to {}", name,
                             std::string_view(text_).substr(start, at_ - start), least, most));
   return value;
+}
+
+double Scanner::number(std::string_view name) {
+  const std::string text(ahead(",)"));
+  char* end = nullptr;
+  const MachineRounding mode(RoundingMode::rne);  // strtod's
+  const double x = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end)
+    fail(at_, fmt::format("{} = {}: a number is wanted", name, quoted(text)));
+  skip(text.size());
+  return x;
 }
 
 void Scanner::fail(std::size_t at, std::string_view message) const {

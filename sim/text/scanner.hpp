@@ -38,6 +38,8 @@ class Scanner {
 
   // [-+]digits; anything past `most` in magnitude is an error.
   std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most);
+  // What stands before the next comma or bracket, as a double.
+  double number(std::string_view name);
 
   [[noreturn]] void fail(std::size_t at, std::string_view message) const;
   [[noreturn]] void fail_here(std::string_view wanted) const;  // found 'x', wanted …

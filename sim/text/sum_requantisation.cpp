@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 #include "scanner.hpp"
-#include "sim/engine/machine_rounding.hpp"
 
 namespace widthwise {
 namespace {
@@ -20,15 +19,22 @@ constexpr std::string_view variants[] = {"exact", "gemmlowp", "ruy", "single",
 
 bool takes_binary32(std::string_view v) { return v == "q31" || v == "rndnu" || v == "fp32"; }
 
-double number(Scanner& in) {
-  const std::string text(in.ahead(",)"));
-  char* end = nullptr;
-  const MachineRounding mode(RoundingMode::rne);  // strtod's
-  const double x = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end)
-    in.fail(in.at(), fmt::format("multiplier = {}: a number is wanted", quoted(text)));
-  in.skip(text.size());
-  return x;
+// Whether the value is no number but the word.
+bool read_port(Scanner& in) {
+  constexpr std::string_view word = "port";
+  if (in.ahead(",)") != word) return false;
+  in.skip(word.size());
+  return true;
+}
+
+void read_multiplier(Scanner& in, std::string_view key, SumRequantisation& s) {
+  s.multiplier_port = read_port(in);
+  if (!s.multiplier_port) s.multiplier = in.number(key);
+}
+
+void read_zero_point(Scanner& in, std::string_view key, std::int64_t most, SumRequantisation& s) {
+  s.zero_point_port = read_port(in);
+  if (!s.zero_point_port) s.zero_point = in.integer(key, -most, most);
 }
 
 void read_argument(Scanner& in, SumRequantisation& s) {
@@ -38,9 +44,9 @@ void read_argument(Scanner& in, SumRequantisation& s) {
   in.skip(key.size());
   in.expect('=', fmt::format(" and the value of {}", quoted(key)));
   if (key == "multiplier")
-    s.multiplier = number(in);
+    read_multiplier(in, key, s);
   else if (key == "zero_point")
-    s.zero_point = in.integer(key, -most, most);
+    read_zero_point(in, key, most, s);
   else if (key == "qmin")
     s.qmin = in.integer(key, -most, most);
   else if (key == "qmax")
@@ -68,7 +74,19 @@ SumScale of_binary32(double m, int digits) {
           .real = static_cast<float>(m)};
 }
 
+// Of the digits that follow the sign, as if no exponent were set aside: a product by what binary32
+// has no number for is past all codes, or 0, as one by its largest is.
+SumScale of_port(std::uint64_t code) {
+  const auto field = static_cast<int>(code >> 23);
+  const std::uint64_t significand = (code & 0x7fffff) | std::uint64_t{field > 0} << 23;
+  const int exponent = std::max(field, 1) - 150;
+  const double most = std::numeric_limits<float>::max();
+  const double real = std::min(std::ldexp(static_cast<double>(significand), exponent), most);
+  return {.significand = significand, .exponent = exponent, .real = static_cast<float>(real)};
+}
+
 std::string multiplier_fault(const SumRequantisation& s) {
+  if (s.multiplier_port) return {};
   const double m = s.multiplier, single = static_cast<double>(static_cast<float>(m));
   if (!(m > 0) || std::isinf(m)) return "a multiplier of scales is finite and above zero";
   if (s.variant == "exact" && single != m)
@@ -83,7 +101,8 @@ std::string multiplier_fault(const SumRequantisation& s) {
 }
 
 std::string range_fault(const SumRequantisation& s) {
-  if (s.qmin > s.qmax || s.zero_point < s.qmin || s.zero_point > s.qmax)
+  const std::int64_t z = s.zero_point_port ? s.qmin : s.zero_point;
+  if (s.qmin > s.qmax || z < s.qmin || z > s.qmax)
     return fmt::format("qmin = {}, zero_point = {}, qmax = {}: they are in this order", s.qmin,
                        s.zero_point, s.qmax);
   const std::int64_t least = s.qmin < 0 ? -32768 : 0, most = s.qmin < 0 ? 32767 : 65535;
@@ -113,6 +132,26 @@ SumScale SumRequantisation::scale() const {
   return of_binary32(multiplier, variant == "q31" ? 31 : 24);
 }
 
+bool SumRequantisation::takes_shift() const {
+  return variant == "gemmlowp" || variant == "ruy" || variant == "single" || variant == "q31";
+}
+
+Format SumRequantisation::multiplier_format() const {
+  if (takes_shift()) return fixed_format(32 + 6, 0, false);
+  return {.exp_bits = 8,
+          .frac_bits = 23,
+          .bias = 127,
+          .sign = Sign::none,
+          .nan = NanCodes::none,
+          .inf = InfCodes::none};
+}
+
+SumScale SumRequantisation::scale_of(std::uint64_t code) const {
+  if (!takes_shift()) return of_port(code);
+  const int h = static_cast<int>(code >> 32 ^ 32) - 32;
+  return {.significand = code & 0xffffffff, .exponent = h - 31};
+}
+
 Format SumRequantisation::code() const {
   const bool is_signed = qmin < 0;
   const bool narrow = is_signed ? qmin >= -128 && qmax <= 127 : qmax <= 255;
@@ -139,8 +178,10 @@ SumRequantisation parse_sum_requantisation(std::string_view text) {
 }
 
 std::string to_string(const SumRequantisation& s) {
+  const std::string multiplier = s.multiplier_port ? "port" : fmt::format("{}", s.multiplier),
+                    zero_point = s.zero_point_port ? "port" : fmt::format("{}", s.zero_point);
   return fmt::format("{}({}, multiplier={}, zero_point={}, qmin={}, qmax={})", kind, s.variant,
-                     s.multiplier, s.zero_point, s.qmin, s.qmax);
+                     multiplier, zero_point, s.qmin, s.qmax);
 }
 
 void check(const SumRequantisation& s) {

@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "rtl_cases.hpp"
 #include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/text.hpp"
 
 // Quantisers of blocks as RTL, held to the simulator: elements and scales to its blocks, flags and
-// elements to its scaleb, which rounds each number over the scale by itself.
+// elements to its scaleb or division, which round each number over the scale by itself.
 using namespace tests;
 using namespace widthwise;
 
@@ -34,7 +37,8 @@ Quantised by_blocks(const BlockQuantisation& q, const Rounding& rm,
   const std::size_t n = numbers.size(), block = q.numbers();
   const std::vector<float> x = as_binary32(numbers, q.from);
   const BlockGrid grid{1, 1, n, 1, block};
-  const auto run = BlockQuantiser::of<float>(q.to, grid, {.rounding = rm});
+  const auto run =
+      BlockQuantiser::of<float>(q.to, grid, {.rounding = rm, .tensor_scale = q.tensor_scale});
   Quantised z{std::vector<std::byte>(n * item(q.to.element)),
               std::vector<std::byte>(n / block * item(q.to.scale))};
   BlockTally tally;
@@ -58,11 +62,59 @@ std::vector<std::byte> by_scaleb(const BlockQuantisation& q, const Rounding& rm,
   return elements;
 }
 
+using Bytes = std::vector<std::byte>;
+
+std::uint8_t divide(const Format& to, const Rounding& rm, const CodeArray& x, const CodeArray& by,
+                    std::size_t n, Bytes& quotients) {
+  const CodeArray operands[] = {x, by};
+  std::vector<std::uint8_t> each(n);
+  quotients.resize(n * item(to));
+  elementwise(Operation::divide, to, {.rounding = rm}, operands, n, quotients.data(), each.data());
+  std::uint8_t flags = 0;
+  for (const std::uint8_t one : each) flags |= one;
+  return flags;
+}
+
+// The numbers of one block over its scale, and its tensor's: in one step, or by way of binary32.
+Bytes by_division(const BlockQuantisation& q, const Rounding& rm, const Bytes& numbers,
+                  const Code& scale, std::uint8_t& flags) {
+  double by = 0;
+  const Bytes code = packed({scale}, q.to.scale);
+  const CodeArray operand{q.to.scale, code.data()};
+  elementwise(Operation::convert, binary64, {}, {&operand, 1}, 1, &by, nullptr);
+  const std::size_t n = q.numbers();
+  const std::vector<double> divisors(n, by == 0 ? 1 : by * static_cast<double>(q.tensor_scale)),
+      ones(n, 1.0);
+  const CodeArray x{q.from, numbers.data()}, d{binary64, divisors.data()};
+  Bytes elements, quotients;
+  if (q.to.takes_tensor_scale()) {
+    flags = divide(q.element(), rm, x, d, n, elements);
+    return elements;
+  }
+  flags = divide(binary32, {}, x, d, n, quotients);
+  flags |=
+      divide(q.element(), rm, {binary32, quotients.data()}, {binary64, ones.data()}, n, elements);
+  return elements;
+}
+
 std::vector<Code> codes_of(const std::byte* bytes, std::size_t count, const Format& f) {
   std::vector<Code> codes;
   for (std::size_t i = 0; i < count; ++i)
     codes.push_back(load_code<Code>(bytes + i * item(f), static_cast<int>(item(f))));
   return codes;
+}
+
+bool is_special(const std::vector<Code>& block, const Format& from) {
+  const std::vector<float> x = as_binary32(block, from);
+  return std::ranges::any_of(x, [](float each) { return !std::isfinite(each); });
+}
+
+// A block that has no codes as one of zeros.
+std::vector<Code> with_codes(const BlockQuantisation& q, std::vector<Code> numbers) {
+  const auto n = static_cast<std::ptrdiff_t>(q.numbers());
+  for (auto at = numbers.begin(); at != numbers.end() && q.to.refuses_specials(); at += n)
+    if (is_special({at, at + n}, q.from)) std::fill(at, at + n, Code());
+  return numbers;
 }
 
 // Numbers of blocks one after the other, in every mode.
@@ -79,17 +131,20 @@ Dut dut(const std::string& name, const char* text, const std::vector<Code>& numb
       .taps = {}};
   for (int mode = 0; mode < deterministic_modes; ++mode) {
     const Rounding rm(static_cast<RoundingMode>(mode));
-    const Quantised z = by_blocks(q, rm, numbers);
+    const Quantised z = by_blocks(q, rm, with_codes(q, numbers));
     for (std::size_t i = 0; i < numbers.size() / n; ++i) {
       const std::vector<Code> block(numbers.begin() + static_cast<std::ptrdiff_t>(i * n),
                                     numbers.begin() + static_cast<std::ptrdiff_t>(i * n + n));
       const std::byte* elements = &z.elements[i * n * item(q.to.element)];
-      const Code scale = codes_of(&z.scales[i * item(q.to.scale)], 1, q.to.scale)[0];
-      const bool special = scale == ones<Code>(q.to.scale.width());
+      const bool special = is_special(block, q.from);
+      const Code scale = special ? ones<Code>(q.to.scale.width())
+                                 : codes_of(&z.scales[i * item(q.to.scale)], 1, q.to.scale)[0];
       std::uint8_t flags = 16;
       if (!special) {
         const auto exponent = static_cast<std::int64_t>(scale.limb[0]) - q.to.scale.bias;
-        const auto second = by_scaleb(q, rm, packed(block, q.from), exponent, flags);
+        const Bytes x = packed(block, q.from);
+        const Bytes second = q.to.power_of_two() ? by_scaleb(q, rm, x, exponent, flags)
+                                                 : by_division(q, rm, x, scale, flags);
         const bool alike = std::equal(second.begin(), second.end(), elements);
         if (!q.to.flush) REQUIRE(alike);
       }
@@ -160,6 +215,22 @@ TEST_CASE("all pairs of other floats to other elements, under some rules, in Ver
   check_all(HdlSimulator::verilator, duts);
 }
 
+TEST_CASE("all pairs of small floats under scales that divide, in every mode, in Verilator") {
+  if (!have("verilator")) return;
+  std::vector<Dut> duts;
+  for (const char* text :
+       {"blocks(block(e2m1fn,2,ue4m3fn), a=e3m2)",
+        "blocks(block(e2m1fn,2,ue4m3fn), a=e3m3;inf=no;nan=none, tensor_scale=0.00371551513671875)",
+        "blocks(block(fixed5.3,2,ue4m3fn), a=e3m2, tensor_scale=0.3333333432674408)",
+        "blocks(block(posit6es1,2,ue4m3fn), a=e2m3, tensor_scale=100)",
+        "blocks(block(e4m3fn,2,binary32), a=e3m2)", "blocks(block(e5m2,1x2,binary32), a=e2m3fn)",
+        "blocks(block(fixed8.6,2,binary32), a=ue3m2;nan=none;inf=no)"}) {
+    const BlockQuantisation q = parse_block_quantisation(text);
+    duts.push_back(dut(fmt::format("divided{}", duts.size()), text, all_pairs(q.from)));
+  }
+  check_all(HdlSimulator::verilator, duts);
+}
+
 TEST_CASE("all pairs of 8 bits in every mode, under every rule, in Verilator") {
   if (!long_run() || !have("verilator")) return;
   for (const char* block : {"block(e4m3fn,2,e8m0fnu)", "block(fixed8.6,2,e4m0fnu)"})
@@ -173,7 +244,9 @@ TEST_CASE("blocks of wide floats, in Icarus") {
   for (const char* text :
        {"blocks(mxfp8_e5m2;scale=nearest)", "blocks(mxfp4;flush=block, a=bfloat16)",
         "blocks(block(e4m3fn,1,e8m0fnu);scale=even, a=binary16)",
-        "blocks(block(int8,5,e3m0fnu);scale=ceil, a=binary32)"}) {
+        "blocks(block(int8,5,e3m0fnu);scale=ceil, a=binary32)", "blocks(nvfp4)",
+        "blocks(block(e3m2fn,5,ue4m3fn), tensor_scale=1.401298464324817e-45)",
+        "blocks(block(e4m3fn,1x3,binary32), a=bfloat16)", "blocks(block(int8,2x2,binary32))"}) {
     const BlockQuantisation q = parse_block_quantisation(text);
     duts.push_back(dut(fmt::format("wide{}", duts.size()), text, aimed(q, 24, random)));
   }
@@ -210,6 +283,22 @@ TEST_CASE("a quantiser that was changed in one place fails its vectors") {
   std::vector<Code> each;
   for (int code = 0; code < 1024; ++code) each.emplace_back(code);
   check_caught(dut("mutant", "blocks(block(e4m3fn,1,e8m0fnu);flush=block, a=e8m1)", each), flush);
+  const Change divided[] = {
+      {"ww_divide.v", "left >= divisor", "left > divisor"},
+      {"ww_divide.v", "{digits, |left}", "{digits, 1'b0}"},
+      {"ww_divide.v", "{digits, |left}", "{digits, 1'b1}"},
+      {"ww_divide.v", "n_exp - d_exp", "n_exp + d_exp"},
+      {"mutant.v", "peak_zero ? 7'd0", "peak_zero ? 7'd1"},
+      {"mutant.v", "special ? 7'h7f", "1'b0 ? 7'h7f"},
+  };
+  check_caught(pairs("blocks(block(e2m1fn,2,ue4m3fn), a=e3m2)"), divided);
+  const Change least[] = {{"mutant.v", "wanted_code == 7'd0 ? 7'd1", "1'b0 ? 7'd1"}};
+  check_caught(pairs("blocks(block(e2m1fn,2,ue4m3fn), a=e3m2, tensor_scale=1024)"), least);
+  const Change twice[] = {
+      {"mutant.v", " | single_flags[5 +: 5]", ""},
+      {"mutant.v", "wanted_code == 32'd0 ? 32'h3f800000", "wanted_code == 32'd0 ? 32'h00000001"},
+  };
+  check_caught(pairs("blocks(block(e4m3fn,2,binary32), a=e3m2)"), twice);
 }
 
 TEST_CASE("registers behind a quantiser's stages, and Yosys on it") {
@@ -233,9 +322,20 @@ TEST_CASE("registers behind a quantiser's stages, and Yosys on it") {
 
 TEST_CASE("what no quantiser is made of is refused by one line that says what does it") {
   const std::pair<const char*, const char*> refused[] = {
-      {"blocks(nvfp4)",
-       "its scales divide, and no divider is built; scales that are powers of two "
-       "are, as mxfp4's, and ww.blocks quantises to any"},
+      {"blocks(block(e4m3fn,1x128,binary32);scale=pow2)",
+       "scale=pow2 rounds a quotient twice, which is not built; scales in e8m0fnu by scale=rceil "
+       "are, and ww.blocks takes any"},
+      {"blocks(mxfp4, tensor_scale=2)",
+       "tensor_scale = 2: there is none; nvfp4 and other scales in ue4m3fn have one"},
+      {"blocks(nvfp4, tensor_scale=0.1)",
+       "tensor_scale = 0.1: a number of binary32 is wanted, as 0.10000000149011612"},
+      {"blocks(nvfp4, tensor_scale=-1)", "tensor_scale = -1: a finite, positive number is wanted"},
+      {"blocks(nvfp4, arithmetic=f32)",
+       "arithmetic=: its steps in binary32 are not built, hardware divides exactly; leave it out, "
+       "or quantise with ww.blocks"},
+      {"blocks(block(fixed8.8,4,binary32))",
+       "elements whose largest number is in the binade of 2^-2: under scales that divide it is 1 "
+       "to 2^121"},
       {"blocks(mxfp4, rounding=sr8)", "rounding = sr8: it takes random bits; ww.blocks draws them"},
       {"blocks(mxfp4, a=binary64)",
        "a = e11m52: numbers are of a float format that binary32 holds, as bfloat16"},

@@ -207,12 +207,9 @@ endmodule
 """
 
 
-def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
-    needs("verilator")
-    there = tmp_path / "x"
-    text = "blocks(block(e2m1fn,4,e8m0fnu);scale=rceil, a=bfloat16)"
-    ww.export(text, there, "x", vectors=10, model=True)
-    (there / "bench.sv").write_text(BENCH)
+def said_beside_the_model(there, bench):
+    """What a bench of the export x says that calls the model."""
+    (there / "bench.sv").write_text(bench)
     build = (
         "verilator --binary -Wno-fatal --timescale 1ns/1ps --top-module bench "
         "-MAKEFLAGS OPT_FAST=-O0 -LDFLAGS '-L.. -lwidthwise_model -Wl,-rpath,..' "
@@ -222,7 +219,15 @@ def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
     ran = subprocess.run(
         ["./Vbench"], cwd=there / "obj_dir", capture_output=True, text=True, check=True
     )
-    assert "\n0 errors" in "\n" + ran.stdout
+    return "\n" + ran.stdout
+
+
+def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
+    needs("verilator")
+    there = tmp_path / "x"
+    text = "blocks(block(e2m1fn,4,e8m0fnu);scale=rceil, a=bfloat16)"
+    ww.export(text, there, "x", vectors=10, model=True)
+    assert "\n0 errors" in said_beside_the_model(there, BENCH)
 
 
 def test_bfp_has_a_scale_for_what_it_refuses(tmp_path):
@@ -234,10 +239,13 @@ def test_bfp_has_a_scale_for_what_it_refuses(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("blocks(nvfp4)", "its scales divide, and no divider is built"),
-        ("blocks(block(e4m3fn,1x128,binary32))", "its scales divide, and no divider is built"),
+        ("blocks(block(e4m3fn,1x128,binary32);scale=pow2)", "scale=pow2 rounds a quotient twice"),
+        ("blocks(nvfp4, arithmetic=f32)", "its steps in binary32 are not built"),
+        ("blocks(nvfp4, tensor_scale=0.1)", "binary32 is wanted, as 0.10000000149011612"),
+        ("blocks(nvfp4, tensor_scale=0)", "a finite, positive number"),
+        ("blocks(mxfp4, tensor_scale=2)", "there is none; nvfp4"),
         ("blocks(mxfp4, rounding=sr8)", "it takes random bits"),
-        ("blocks(mxfp4, b=bfloat16)", "there are a= and rounding="),
+        ("blocks(mxfp4, b=bfloat16)", "there are a=, rounding= and tensor_scale="),
         ("blocks(e4m3fn)", "no block format 'e4m3fn'"),
     ],
 )

@@ -125,11 +125,11 @@ def test_registers(tmp_path):
         ("exact", 0.5, "ww_round_shift.v", "TIES == 1 ||", "TIES == 0 ||"),
         ("ruy", 0.25, "ww_round_shift.v", "TIES == 1 ||", "TIES == 2 ||"),
         ("gemmlowp", 0.25, "ww_round_shift.v", ": !x[W-1]", ": x[W-1]"),
-        ("gemmlowp", 5.3, "ww_scale_sum.v", "sum << LEFT", "sum"),
-        ("exact", 0.01171875, "ww_round_shift.v", "|below ||", ""),
+        ("gemmlowp", 5.3, "ww_scale_sum.v", "sum << left", "sum"),
+        ("exact", 0.01171875, "ww_round_shift.v", "|(lost & ~half) || ", ""),
         ("rndnu", 0.3, "ww_clamp.v", "moved > MOST ? MOST", "moved >= MOST ? MOST - 1"),
         ("rndnu", 0.3, "ww_clamp.v", "moved < LEAST || ", ""),
-        ("rndnu", 0.3, "ww_clamp.v", "x + ZERO", "x"),
+        ("rndnu", 0.3, "ww_clamp.v", "x + zero", "x"),
     ],
 )
 def test_a_changed_module_fails(tmp_path, variant, m, file, old, new):
@@ -150,6 +150,8 @@ def test_a_changed_module_fails(tmp_path, variant, m, file, old, new):
         ("tflite, multiplier=0.5", "there are exact, gemmlowp, ruy"),
         ("exact, multiplier=0.5, qmax=70000", "codes have up to 16 bits|65536"),
         ("exact, multiplier=0.5, zero_point=200", "in this order"),
+        ("exact, multiplier=ports", "multiplier = 'ports': a number is wanted"),
+        ("exact, multiplier=port, zero_point=200", "in this order"),
         ("exact, scale=0.5", "there are multiplier=, zero_point=, qmin= and qmax="),
     ],
 )
@@ -159,9 +161,10 @@ def test_what_is_refused_says_why_and_writes_nothing(tmp_path, given, why):
     assert not (tmp_path / "x").exists()
 
 
-def test_the_command_takes_it(tmp_path):
+@pytest.mark.parametrize("multiplier", ["0.25", "port"])
+def test_the_command_takes_it(tmp_path, multiplier):
     done = subprocess.run(
-        ["widthwise", "export", "requantize(ruy, multiplier=0.25)", tmp_path / "x"],
+        ["widthwise", "export", f"requantize(ruy, multiplier={multiplier})", tmp_path / "x"],
         capture_output=True,
         text=True,
     )

@@ -90,8 +90,8 @@ std::vector<RtlFile> rtl(const SingleOperation& operation, std::string_view name
 // A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
-// One block quantised: of n numbers the largest magnitude, from it a scale that is a power of two,
-// and every number over it rounded. Of the options it takes rounding_port and pipeline.
+// One block quantised: of n numbers the largest magnitude, from it a scale, and every number over
+// it rounded. Of the options it takes rounding_port and pipeline.
 //
 //   a       n numbers, lane i in bits [i * WIDTH +: WIDTH]
 //   y       n elements; scale: their scale's code
@@ -101,8 +101,9 @@ std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptio
 std::vector<RtlFile> rtl(const BlockQuantisation& quantiser, std::string_view name,
                          const RtlOptions& options = {});
 
-// A sum of 32 bits, `a`, times a constant, rounded as a runtime rounds, to a code y. Of the options
-// it takes pipeline; flags are OF and NX where the code was clamped.
+// A sum of 32 bits, `a`, times a constant or the port b, rounded as a runtime rounds, plus a zero
+// point, a constant or the port c, to a code y. Of the options it takes pipeline; flags are OF and
+// NX where the code was clamped.
 std::vector<RtlFile> rtl(const SumRequantisation& requantisation, std::string_view name,
                          const RtlOptions& options = {});
 

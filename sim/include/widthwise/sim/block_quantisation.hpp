@@ -14,6 +14,7 @@ struct BlockQuantisation {
   BlockFormat to;
   Format from = binary32;
   Rounding rounding{};
+  float tensor_scale = 1;  // where scales are ue4m3fn: numbers are over both
 
   // Of a block.
   std::size_t numbers() const { return static_cast<std::size_t>(to.rows * to.columns); }
@@ -22,11 +23,12 @@ struct BlockQuantisation {
 };
 
 // "blocks(mxfp8_e4m3)", "blocks(block(e2m1fn,32,e8m0fnu);scale=ceil, a=bfloat16, rounding=rtz)":
-// numbers are of binary32 if `a` is not given (docs/semantics.md, T7).
+// numbers are of binary32 if `a` is not given (docs/semantics.md, T7). "blocks(nvfp4,
+// tensor_scale=0.25)": a number of binary32, 1 if it is not given.
 BlockQuantisation parse_block_quantisation(std::string_view text);
 std::string to_string(const BlockQuantisation& q);
 
-// Refuses what no hardware is made of: scales that are no powers of two, blocks without a length,
+// Refuses what no hardware is made of: scales raised to powers of two, blocks without a length,
 // numbers that binary32 does not hold, random bits.
 void check(const BlockQuantisation& q);
 
