@@ -34,9 +34,8 @@ Dataflow flow_of(const BlockQuantisation& q) {
 }
 
 Dataflow flow_of(const SumRequantisation& s) {
-  const Format sum = fixed_format(32, 0, true);
   return {.kind = Dataflow::Kind::conversion,
-          .a = sum,
+          .a = sum_format,
           .b = s.multiplier_format(),
           .y = s.code(),
           .c = s.code()};

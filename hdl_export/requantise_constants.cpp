@@ -11,8 +11,6 @@
 namespace widthwise::hdl {
 namespace {
 
-constexpr Format sum_format = fixed_format(32, 0, true);
-
 std::string multiplier_text(const SumRequantisation& s) {
   return s.multiplier_port ? "a port" : fmt::format("{}", s.multiplier);
 }

@@ -11,7 +11,6 @@
 namespace widthwise::hdl {
 namespace {
 
-constexpr Format sum_format = fixed_format(32, 0, true);
 constexpr int product_bits = 65, room = 40;  // digits above it: what is moved there is clamped
 constexpr int width = product_bits + room + 2;
 constexpr int most_right = width - 2;

@@ -12,7 +12,7 @@
 namespace widthwise::hdl {
 namespace {
 
-using Kind = Dataflow::Kind;
+using Step = Dataflow::Kind;
 
 constexpr int aimed = 128;  // vectors of each aim
 
@@ -117,7 +117,7 @@ class Directed {
   void named_squared() {
     const std::vector<Code> first = named(flow_.a);
     const std::vector<Code> second =
-        flow_.kind == Kind::conversion ? std::vector<Code>{Code()} : named(flow_.b);
+        flow_.kind == Step::conversion ? std::vector<Code>{Code()} : named(flow_.b);
     const std::vector<Code> third = flow_.c ? named(*flow_.c) : std::vector<Code>{Code()};
     for (const Code& a : first)
       for (const Code& b : second) add(a, b, third[all_.size() % third.size()], chance(random_));
@@ -126,7 +126,7 @@ class Directed {
   // Zero times infinity, infinities and NaN of either kind, each in the company of all others.
   void specials_met() {
     const std::vector<Code> none{Code()};
-    const std::vector<Code> second = flow_.kind == Kind::conversion ? none : specials(flow_.b),
+    const std::vector<Code> second = flow_.kind == Step::conversion ? none : specials(flow_.b),
                             third = flow_.c ? specials(*flow_.c) : none;
     for (const Code& a : specials(flow_.a))
       for (const Code& b : second)
@@ -148,13 +148,13 @@ class Directed {
   void towards(const Number& y) {
     const Number a{flow_.a, any(flow_.a)};
     switch (flow_.kind) {
-      case Kind::conversion: return add(nudged(apply(Operation::convert, flow_.a, {y})), {}, {});
-      case Kind::sum:
-      case Kind::difference: {
+      case Step::conversion: return add(nudged(apply(Operation::convert, flow_.a, {y})), {}, {});
+      case Step::sum:
+      case Step::difference: {
         const Number near{flow_.a, close_to(y)};
         return add(near.code, nudged(other_term(near, y)), {});
       }
-      case Kind::product: {
+      case Step::product: {
         const Number x{flow_.a, chance(random_) ? a.code : power_of_two(flow_.a, a.code)};
         const bool with_c = flow_.c && chance(random_);
         const Code c = with_c ? close_to(y, *flow_.c) : Code();
@@ -179,7 +179,7 @@ class Directed {
   Code close_to(const Number& y) { return close_to(y, flow_.a); }
 
   Number other_term(const Number& a, const Number& y) {
-    if (flow_.kind == Kind::sum) return apply(Operation::subtract, flow_.b, {y, a});
+    if (flow_.kind == Step::sum) return apply(Operation::subtract, flow_.b, {y, a});
     return apply(Operation::subtract, flow_.b, {a, y});
   }
 
@@ -190,12 +190,12 @@ class Directed {
 
   // Half way between two results of any size.
   void half_way() {
-    if (flow_.kind == Kind::conversion) return towards(beside(flow_.y, any(flow_.y), 1));
-    if (flow_.kind == Kind::product && !(flow_.c && chance(random_))) return short_product();
-    const Format& f = flow_.kind == Kind::product ? *flow_.c : flow_.a;
+    if (flow_.kind == Step::conversion) return towards(beside(flow_.y, any(flow_.y), 1));
+    if (flow_.kind == Step::product && !(flow_.c && chance(random_))) return short_product();
+    const Format& f = flow_.kind == Step::product ? *flow_.c : flow_.a;
     const Number large{f, any(f)};
     const Number y = beside(flow_.y, apply(Operation::convert, flow_.y, {large}).code, 1);
-    if (flow_.kind != Kind::product) return add(large.code, other_term(large, y).code, {});
+    if (flow_.kind != Step::product) return add(large.code, other_term(large, y).code, {});
     const Number a{flow_.a, power_of_two(flow_.a, any(flow_.a))};
     const Number rest = apply(Operation::subtract, finer(flow_.y), {y, large});
     add(a.code, apply(Operation::divide, flow_.b, {rest, a}).code, large.code);
@@ -214,9 +214,9 @@ class Directed {
   }
 
   void cancelling() {
-    if (flow_.kind == Kind::conversion) return;
+    if (flow_.kind == Step::conversion) return;
     const Number a{flow_.a, any(flow_.a)};
-    if (flow_.kind != Kind::product)
+    if (flow_.kind != Step::product)
       return add(a.code, nudged(other_term(a, {finer(flow_.y), Code()})), {});
     const Number b{flow_.b, any(flow_.b)};
     if (!flow_.c) return;

@@ -29,7 +29,7 @@ struct Declaration {
   }
 };
 
-std::string declared(const Constant& c) {
+std::string declared_constant(const Constant& c) {
   const auto* integer = std::get_if<std::int64_t>(&c.value);
   return commented(std::visit(Declaration{c.name}, c.value), "--",
                    integer && !fits_integer(*integer) ? fmt::format("= {}", *integer) : "",
@@ -44,7 +44,7 @@ std::string vhdl_package(const ConstantTable& table) {
              "-- Generated. VHDL-93 and later.\n"
              "library ieee;\nuse ieee.std_logic_1164.all;\n\npackage {} is\n",
              package) +
-         sections(table, "  --", declared) + fmt::format("end package {};\n", package);
+         sections(table, "  --", declared_constant) + fmt::format("end package {};\n", package);
 }
 
 }  // namespace widthwise::hdl

@@ -102,9 +102,9 @@ void unpack_rows(const Format& f, const Bytes& bytes, std::size_t n, py::array c
 
 using cuda::Queue;
 
-py::tuple quantise_there(const Queue& queue, const BlockFormat& f, const Grid& g,
-                         const py::array& x, py::array elements, py::array scales,
-                         const BlockHow& how) {
+py::tuple quantise_blocks_there(const Queue& queue, const BlockFormat& f, const Grid& g,
+                                const py::array& x, py::array elements, py::array scales,
+                                const BlockHow& how) {
   const BlockGrid grid = grid_of(g);
   std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
   std::byte* scale = place(f.scale, scales, grid.scales());
@@ -157,7 +157,7 @@ void bind_blocks(py::module_& m) {
   m.def("read_blocks", &read_out);
   m.def("largest_magnitude", &largest);
 #ifdef WIDTHWISE_CUDA
-  m.def("device_quantise_blocks", &quantise_there);
+  m.def("device_quantise_blocks", &quantise_blocks_there);
   m.def("device_read_blocks", &read_there);
   m.def("device_largest_magnitude", &largest_there);
 #endif

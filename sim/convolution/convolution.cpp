@@ -26,7 +26,7 @@ std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t produ
   std::size_t n = std::min({panel_bytes / code_bytes(u.b.fmt) / length,
                             panel_bytes / code_bytes(result_round(u).fmt) / filters,
                             products_at_once / length / filters});
-  if (n >= whole_vectors / 2) n = (n + whole_vectors / 2) / whole_vectors * whole_vectors;
+  if (n >= full_columns / 2) n = (n + full_columns / 2) / full_columns * full_columns;
   return std::clamp<std::size_t>(n, 1, std::max<std::size_t>(1, c.pixels()));
 }
 

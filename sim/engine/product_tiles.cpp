@@ -30,7 +30,7 @@ ProductTiles::ProductTiles(std::size_t m, std::size_t n, std::size_t k, std::siz
   const std::size_t outputs = quotient(at_once, k);
   const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(outputs)));
   const std::size_t wide =
-      std::max(quotient_up(side, whole_vectors) * whole_vectors, quotient(outputs, m));
+      std::max(quotient_up(side, full_columns) * full_columns, quotient(outputs, m));
   const std::size_t columns = std::min({n, wide, outputs}), rows = quotient(outputs, columns);
   down_ = quotient_up(m, rows), across_ = quotient_up(n, columns);
   // Among many tiles it does not matter that one thread has one more.
@@ -44,9 +44,9 @@ ProductTiles::ProductTiles(std::size_t m, std::size_t n, std::size_t k, std::siz
 ProductTile ProductTiles::at(std::size_t i) const {
   const std::size_t y = i / across_, x = i % across_;
   const std::size_t row = begin(m_, down_, tile_rows, y),
-                    column = begin(n_, across_, whole_vectors, x);
+                    column = begin(n_, across_, full_columns, x);
   return {row, column, begin(m_, down_, tile_rows, y + 1) - row,
-          begin(n_, across_, whole_vectors, x + 1) - column};
+          begin(n_, across_, full_columns, x + 1) - column};
 }
 
 }  // namespace widthwise

@@ -11,6 +11,9 @@
 // (docs/semantics.md, A5). M and z are constants, or ports of the module.
 namespace widthwise {
 
+// The sums, as codes.
+inline constexpr Format sum_format = fixed_format(32, 0, true);
+
 struct SumRequantisation {
   std::string variant = "exact";  // or gemmlowp, ruy, single, q31, rndnu, fp32
   double multiplier = 1;
