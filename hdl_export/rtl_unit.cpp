@@ -282,14 +282,14 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
   if (options.generator && random_ports(unit, options).empty())
     refuse("a generator of random bits for a unit that takes none",
            "leave options.generator out, or round by sr");
-  TopModule top{
-      .name = name,
-      .comment = {"SPEC: " + to_string(Design(unit)),
-                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
-      .ports = rtl_ports(unit, options),
-      .body = [&unit, shape, options](Netlist& out) { UnitBody(unit, shape, options, out).write(); },
-      .pipeline = options.pipeline,
-      .running = shape.running};
+  TopModule top{.name = name,
+                .comment = {"SPEC: " + to_string(Design(unit)),
+                            fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
+                .ports = rtl_ports(unit, options),
+                .body = [&unit, shape,
+                         options](Netlist& out) { UnitBody(unit, shape, options, out).write(); },
+                .pipeline = options.pipeline,
+                .running = shape.running};
   draw_words(top, random_ports(unit, options), options,
              rtl_ports(unit, without_generator(options)));
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",

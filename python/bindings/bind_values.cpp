@@ -53,10 +53,11 @@ void round_literals(const Format& to, const Env& env, const std::vector<std::str
   std::uint8_t* raised = flags_place(flags, texts.size());
   const RandomSource source = random_source(random, texts.size());
   const auto bytes = static_cast<std::size_t>(item_bytes(to.width()));
-  in_slices(texts.size(), texts.size() == 1 ? 1 : text_slice, [&](std::size_t first, std::size_t count) {
-    from_literals(to, env, std::span(texts).subspan(first, count), at + first * bytes,
-                  raised ? raised + first : nullptr, source.from(first));
-  });
+  in_slices(texts.size(), texts.size() == 1 ? 1 : text_slice,
+            [&](std::size_t first, std::size_t count) {
+              from_literals(to, env, std::span(texts).subspan(first, count), at + first * bytes,
+                            raised ? raised + first : nullptr, source.from(first));
+            });
 }
 
 }  // namespace

@@ -261,7 +261,7 @@ def adapted(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) ->
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    return x.shape if isinstance(x, CodeArray) else np.shape(x)
+    return x.shape if hasattr(x, "shape") else np.shape(x)
 
 
 def leading_axes(a: Array, b: Array, last: int) -> tuple[int, ...]:

@@ -290,14 +290,19 @@ def within(x: np.ndarray, format: str, axis: int | None) -> np.ndarray:
     if not x.size:
         return np.ones(x.shape, bool)
     if is_affine(format):
-        _, flags = affine(exact_numbers(x), format, axis=axis, flags=True)
-        return (np.asarray(flags) & OVERFLOW) == 0
+        return unclamped(exact_numbers(x), format, axis)
     found = contained(x, format, "rne", axis, 0)
     high = at_most(found, found.format.element.codes["max_finite"])
     return ~(np.abs(x.astype(np.float64)) > np.abs(high))
 
 
-def contained(x: np.ndarray, format: str, rounding: str, axis: int | None, seed: int) -> Any:
+def unclamped(x: Any, format: str, axis: int | None) -> np.ndarray:
+    """Which numbers affine codes reach."""
+    _, flags = affine(x, format, axis=axis, flags=True)
+    return (np.asarray(flags) & OVERFLOW) == 0
+
+
+def contained(x: Any, format: str, rounding: str, axis: int | None, seed: int) -> Any:
     """Numbers as Blocks, or as Affine."""
     numbers = exact_numbers(x)
     if is_affine(format):
@@ -306,9 +311,10 @@ def contained(x: np.ndarray, format: str, rounding: str, axis: int | None, seed:
     return blocks(numbers, block_format_of(format), axis=along, rounding=rounding, seed=seed)
 
 
-def exact_numbers(x: np.ndarray) -> np.ndarray:
-    """NumPy itself has no bfloat16, whose numbers binary32 has all."""
-    return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
+def exact_numbers(x: Any) -> Any:
+    """NumPy itself has no bfloat16, whose numbers binary32 has all; a GPU has them as they are."""
+    brain = isinstance(x, np.ndarray) and x.dtype.name == "bfloat16"
+    return x.astype(np.float32) if brain else x
 
 
 @by_usual_arithmetic
@@ -336,14 +342,13 @@ def at_most(x: Blocks, code: int) -> np.ndarray:
     """What blocks would hold if all their elements had one code."""
     element = x.format.element
     codes = np.full(x.shape, code, element.dtype)
-    filled = Blocks.of(
-        Array._of(codes, element),
-        x.scales,
-        x.format,
-        axis=x.axis,
-        tensor_scale=x.tensor_scale,
-    )
-    return filled.to_float64()
+    return with_elements(x, Array._of(codes, element)).to_float64()
+
+
+def with_elements(x: Blocks, elements: Any) -> Blocks:
+    """Other elements under the same scales."""
+    how: Any = {"axis": x.axis, "tensor_scale": x.tensor_scale}
+    return Blocks.of(elements, x.scales, x.format, **how)
 
 
 # --- Products -------------------------------------------------------------------------------------
@@ -380,7 +385,7 @@ def operand(x: np.ndarray, u: Unit, name: str, axis: int) -> Any:
     return rounded(x, to) if u.scale_format is None else in_blocks(x, to, u, axis)
 
 
-def in_blocks(x: np.ndarray, to: Format, u: Unit, axis: int) -> Blocks:
+def in_blocks(x: Any, to: Format, u: Unit, axis: int) -> Blocks:
     """Numbers in blocks as a unit scales them."""
     assert u.scale_block is not None and u.scale_format is not None
     return blocks(exact_numbers(x), BlockFormat.of(to, u.scale_block, u.scale_format), axis=axis)

@@ -1,8 +1,9 @@
-"""Tensors on a GPU: CPU tensors of which widthwise.torch is told that they lie on a GPU that is this
-CPU (tests/cuda/pretend_gpu.cpp), where test_torch_device.py runs these; or CUDA's own, where there
-are any. Bits are the CPU's, nothing goes through this machine's memory, the stream is torch's."""
+"""Tensors on a GPU: the CPU's, told to lie on a GPU that is this CPU (tests/cuda/pretend_gpu.cpp),
+where test_torch_device.py runs these; or CUDA's own, where there are any. Bits are the CPU's,
+nothing goes through this machine's memory, and the stream is torch's."""
 
 import contextlib
+import itertools
 import os
 
 import numpy as np
@@ -14,11 +15,12 @@ from torch import nn
 from torch_here import drawn
 from widthwise import _device
 from widthwise import _widthwise as core
+from widthwise.compat import qtorch
 from widthwise.torch import _gpu
 
 PRETENDED = "tests/cuda" in os.environ.get("LD_LIBRARY_PATH", "")
 STREAM = 7
-COPIES = ("copy_in", "copy_out")
+FEW = 64  # bytes: the scale of a tensor comes to this machine
 
 if "cuda" not in ww.engines():
     pytest.skip(f"no GPU: {ww.engines().unusable['cuda']}", allow_module_level=True)
@@ -26,8 +28,9 @@ if not (PRETENDED or torch.cuda.is_available()):
     pytest.skip("this torch has no CUDA", allow_module_level=True)
 
 
-def refused(*args):
-    raise AssertionError("numbers went through this machine's memory")
+def in_bytes(copy, x):
+    assert x.nbytes <= FEW, "numbers went through this machine's memory"
+    return copy
 
 
 @contextlib.contextmanager
@@ -42,10 +45,11 @@ def on_gpu():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_device, "queue", watched)
-        for copy in COPIES:
-            patch.setattr(core, copy, refused)
+        into, out = core.copy_in, core.copy_out
+        patch.setattr(core, "copy_in", lambda q, to, x: in_bytes(into, x)(q, to, x))
+        patch.setattr(core, "copy_out", lambda q, x, at: in_bytes(out, x)(q, x, at))
         if PRETENDED:
-            for module in ("_gpu", "_memory", "_op", "_convolution"):
+            for module in ("_gpu", "_memory", "_op", "_convolution", "_containers"):
                 there = f"widthwise.torch.{module}.lies_there"
                 patch.setattr(there, lambda x: x.is_floating_point())
             patch.setattr(_gpu, "gpu_of", lambda x: 0)
@@ -106,6 +110,32 @@ def test_shapes_and_strides():
         both(lambda x: wt.quantize(x, "e4m3fn"), x)
 
 
+SHORT = ["mxfp8_e4m3", "mxfp4", "bfp(8,32,e8)"]
+LONG = ["nvfp4", "block(e4m3fn,1x128,binary32)"]  # whose scales have digits
+HELD = [*itertools.product(SHORT, ["float16", "bfloat16", "float32", "float64"])]
+HELD += itertools.product(LONG, ["float32", "float64"])
+
+
+@pytest.mark.parametrize("format, dtype", HELD)
+def test_numbers_that_share_scales_are_the_cpus(format, dtype):
+    x = (drawn(6, 96) * 7).to(getattr(torch, dtype))
+    if dtype in ("float32", "float64"):
+        x[0, :9] = torch.tensor([0.0, -0.0, 1e-40, 3e-38, 448.0, -464.0, 1e5, 6.0, -7.0])
+    both(lambda x: wt.quantize(x, format, "rtz"), x)
+    if "1x128" not in format:
+        both(lambda x: wt.quantize(x, format, axis=0), x)
+
+
+@pytest.mark.parametrize("format", ["affine(uint8)", "affine(int8,symmetric)"])
+def test_affine_integers_are_the_cpus(format):
+    both(lambda x: wt.quantize(x, format, clamp=False), drawn(4, 40) * 3)
+
+
+@pytest.mark.parametrize("unit", ["blackwell.mxfp8", "blackwell.nvfp4"])
+def test_products_of_blocks_and_their_gradients_are_the_cpus(unit):
+    both(lambda a, b: wt.matmul(a, b, unit=unit), drawn(32, 64), drawn(64, 32, seed=1))
+
+
 @pytest.mark.parametrize(
     "unit, backward",
     [
@@ -133,6 +163,14 @@ def test_convolutions_and_their_gradients_are_the_cpus(unit):
     both(lambda x, w: wt.conv3d(x, w, **how), drawn(1, 2, 5, 5, 5), drawn(3, 2, 3, 3, 3))
 
 
+def test_attention_scores_are_the_cpus():
+    """Softmax is torch's own, whose sums may differ on a real GPU; keys alike make it exact."""
+    key = torch.ones(2, 5, 8)
+    query, value = drawn(2, 4, 8), drawn(2, 5, 8, seed=1)
+    how = {"unit": "mac(e5m10)", "backward_unit": "mac(e8m7)"}
+    both(lambda q, k, v: wt.attention(q, k, v, **how), query, key, value)
+
+
 def test_models_train_as_on_the_cpu():
     def trained(device):
         torch.manual_seed(2)
@@ -155,15 +193,32 @@ def test_models_train_as_on_the_cpu():
         same(x, y)
 
 
+LIKE_QTORCH = {
+    "float": lambda x: qtorch.quant.float_quantize(x, 5, 2, rounding="stochastic"),
+    "fixed": lambda x: qtorch.quant.fixed_point_quantize(x, 8, 4, rounding="nearest"),
+    "fixed without ends": lambda x: qtorch.quant.fixed_point_quantize(x, 8, 4, clamp=False),
+    "block": lambda x: qtorch.quant.block_quantize(x, 8, dim=0, rounding="nearest"),
+    "posit": lambda x: qtorch.quant.posit_quantize(x, 8, 1, scale=0.7, rounding="nearest"),
+}
+
+
+@pytest.mark.parametrize("name", LIKE_QTORCH)
+def test_qpytorchs_functions_are_the_cpus(name):
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+
+    def drawn_alike(x):
+        torch.set_rng_state(state)
+        return LIKE_QTORCH[name](x) + x  # through them no gradient passes
+
+    both(drawn_alike, drawn(30, 4) * 5)
+
+
 def test_what_is_not_had_there_is_refused_with_a_way_out():
     x = there(drawn(2, 64))
     one = torch.tensor(1.0)
     with on_gpu():
-        with pytest.raises(ValueError, match=r"share scales.* of tensors on a GPU is not had: .*\.cpu"):
-            wt.quantize(x, "mxfp8_e4m3")
-        with pytest.raises(ValueError, match="share scales"):
-            wt.matmul(x, x.mT, unit="blackwell.mxfp8")
-        with pytest.raises(ValueError, match=r"packing of codes of tensors on a GPU"):
+        with pytest.raises(ValueError, match=r"packing of codes of tensors on a GPU .*\.cpu"):
             wt.encode(x, "e4m3fn")
         with pytest.raises(ValueError, match="scaled_mm of tensors on a GPU"):
             fp8 = x.to(torch.float8_e4m3fn)

@@ -8,7 +8,7 @@ try:
 except ImportError:
     torch = wt = None
 else:  # what fails in a module of ours is no torch that is missing
-    import widthwise.torch as wt
+    import widthwise.torch as wt  # noqa: F401
 
     torch.set_num_threads(1)  # two that share a core with others wait for each other
 

@@ -71,8 +71,8 @@ Steps = tuple[list[int], np.ndarray, np.ndarray]
 def steps_of(x: Affine) -> Steps:
     """How the core finds an element's scale and zero point, and all of these."""
     groups, shape = x.grouping, x.shape
-    scales, zero_points = (groups.for_core(z, shape) for z in (x.scale, x.zero_point))
-    return groups.layout(shape), scales, zero_points
+    scales = np.asarray(groups.for_core(x.scale, shape), np.float64)
+    return groups.layout(shape), scales, np.asarray(groups.for_core(x.zero_point, shape), np.int64)
 
 
 def place_of(codes: Any) -> Workplace:

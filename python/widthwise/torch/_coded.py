@@ -170,6 +170,7 @@ def encode(
     if not is_container(told):
         f = Format(told)
         codes = rounded_codes(x, f, env_of(rounding), drawn)
+        assert isinstance(codes, Array)
         return QTensor(packed_codes(codes), str(f), tuple(x.shape))
     made = contained(x, told, rounding, axis, drawn)
     if isinstance(made, Affine):

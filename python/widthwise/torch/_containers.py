@@ -9,8 +9,10 @@ import torch
 
 from .. import _host
 from .._machine import by_usual_arithmetic
-from ._gpu import refuse_there
-from ._memory import known
+from ..containers.affine import Affine
+from ..containers.scheme import is_affine
+from ._gpu import lies_there, numbers_there
+from ._memory import known, values_of
 
 
 def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed: int) -> Any:
@@ -18,17 +20,29 @@ def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed:
     return _host.contained(exact_numbers(x), text, rounding, axis, seed)
 
 
-def exact_numbers(x: torch.Tensor) -> np.ndarray:
-    """NumPy has no bfloat16, whose numbers binary32 has all."""
-    known(x.dtype)
-    refuse_there(x, "numbers that share scales,")
+def exact_numbers(x: torch.Tensor) -> Any:
+    """NumPy has no bfloat16, whose numbers binary32 has all; on a GPU they stay as they are."""
+    own = known(x.dtype)
+    if lies_there(x):
+        return numbers_there(x.detach().contiguous(), own.format)
     return (x.float() if x.dtype == torch.bfloat16 else x).detach().contiguous().numpy()
+
+
+def wide_values(x: Any, wide: bool) -> torch.Tensor:
+    """The numbers of a container in binary64, or binary32, where its codes lie."""
+    if x.device == "cpu":
+        return torch.from_numpy(_host.wide_values(x, wide))
+    if isinstance(x, Affine):
+        numbers = x.dequantise(np.float64 if wide else np.float32)
+    else:
+        numbers = x.dequantise("binary64" if wide else "binary32")
+    return values_of(numbers, torch.float64 if wide else torch.float32)
 
 
 @by_usual_arithmetic
 def container_values(x: Any, dtype: torch.dtype) -> torch.Tensor:
     """The numbers, rounded once where binary32 or binary64 does not have them."""
-    full = torch.from_numpy(_host.wide_values(x, dtype == torch.float64))
+    full = wide_values(x, dtype == torch.float64)
     if dtype in (torch.float32, torch.float64):
         return full
     narrow = full.to(dtype)
@@ -43,4 +57,20 @@ def container_values(x: Any, dtype: torch.dtype) -> torch.Tensor:
 
 def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
     """Which numbers the format's codes reach, by the scales that it finds for them."""
-    return torch.from_numpy(np.asarray(_host.within(exact_numbers(x), text, axis)))
+    numbers = exact_numbers(x)
+    if not lies_there(x):
+        return torch.from_numpy(np.asarray(_host.within(numbers, text, axis)))
+    if not x.numel():
+        return torch.ones_like(x, dtype=torch.bool)
+    if is_affine(text):  # its flags come to this machine, as all flags do
+        return torch.from_numpy(np.asarray(_host.unclamped(numbers, text, axis))).to(x.device)
+    found = _host.contained(numbers, text, "rne", axis, 0)
+    return ~(x.double().abs() > highest_there(found, x).abs())
+
+
+def highest_there(found: Any, x: torch.Tensor) -> torch.Tensor:
+    """What blocks would hold if all their elements were the largest."""
+    element = found.format.element
+    words = getattr(torch, f"uint{8 * element.dtype.itemsize}")
+    codes = torch.full(x.shape, int(element.codes["max_finite"]), dtype=words, device=x.device)
+    return wide_values(_host.with_elements(found, numbers_there(codes, element)), True)

@@ -171,10 +171,12 @@ def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tenso
     unit, _, multiplier, _ = how.how
     u = unit_of(unit)
     held_format(str(u.result_format), g.dtype)
-    rows = rounded_codes(g, u.a).bits
+    codes, kept = rounded_codes(g, u.a), rounded_codes(x, u.b)
+    assert isinstance(codes, Array) and isinstance(kept, Array)
+    rows = codes.bits
     each = g.shape[1] // how.groups  # no -1 below, which an empty batch leaves undetermined
     rows = np.moveaxis(rows.reshape(g.shape[0], how.groups, each, *rows.shape[2:]), 0, 2)
-    seen = windows_of_codes(rounded_codes(x, u.b), g, w, how)
+    seen = windows_of_codes(kept, g, w, how)
     z = _dot.matmul(
         Array._of(rows.reshape(how.groups, each, math.prod(rows.shape[2:])), u.a),
         Array._of(seen.swapaxes(-1, -2), u.b),

@@ -71,14 +71,18 @@ def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
     return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
 
 
-def here(function: Any, *given: torch.Tensor) -> torch.Tensor:
+THERE = {"equal": "eq"}  # what torch calls otherwise than NumPy
+
+
+def here(function: Any, *given: Any) -> torch.Tensor:
     """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
     began, and may flush subnormals. Of tensors on a GPU torch computes it there, and flushes none.
     """
-    if lies_there(given[0]):
-        return getattr(torch, function.__name__)(*given)
+    if any(isinstance(x, torch.Tensor) and lies_there(x) for x in given):
+        return getattr(torch, THERE.get(function.__name__, function.__name__))(*given)
+    arrays = (x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in given)
     with np.errstate(all="ignore"):
-        return torch.from_numpy(np.asarray(function(*(x.detach().numpy() for x in given))))
+        return torch.from_numpy(np.asarray(function(*arrays)))
 
 
 def rounded_codes(

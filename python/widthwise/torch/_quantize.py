@@ -152,9 +152,9 @@ def quantize(
     """Values of x rounded to a format, in x's dtype; the gradient passes straight through.
 
     Args:
-        x: a tensor of float16, bfloat16, float32 or float64, of any shape.
-        format: as `ww.Format` takes it ('e4m3fn', 'posit16es2', 'fixed8.4'), or, on the CPU, of
-            numbers that share scales: as `ww.blocks` ('mxfp8_e4m3') or `ww.affine` ('affine(int8,symmetric)').
+        x: a tensor on the CPU or a GPU, of float16, bfloat16, float32 or float64, of any shape.
+        format: as `ww.Format` takes it ('e4m3fn', 'posit16es2', 'fixed8.4'), or of numbers that
+            share scales: as `ww.blocks` ('mxfp8_e4m3') or `ww.affine` ('affine(int8,symmetric)').
         rounding: as in `ww.array`; 'sr8' is stochastic with 8 random bits.
         backward: a format that gradients are rounded to; None leaves them as they come.
         seed: of stochastic rounding, an integer or a tensor of one; None draws one from torch's

@@ -54,7 +54,7 @@ def compute(
 
 def coded(x: Any, scale: Any, zero_point: Any, format: str, **how: Any) -> Any:
     numbers = exact_numbers(x)
-    given = {"scale": scale.float().numpy(), "zero_point": zero_point.numpy()}
+    given = {"scale": scale.float().cpu().numpy(), "zero_point": zero_point.cpu().numpy()}
     return affine(numbers, format, **given, **how)
 
 
@@ -107,9 +107,9 @@ def compute_reached(
     x: torch.Tensor, scale: torch.Tensor, zero_point: torch.Tensor, format: str
 ) -> torch.Tensor:
     if not x.numel():
-        return torch.ones(x.shape, dtype=torch.bool)
+        return torch.ones_like(x, dtype=torch.bool)
     _, flags = coded(x, scale, zero_point, format, flags=True)
-    return torch.from_numpy(np.asarray((flags & OVERFLOW) == 0))
+    return torch.from_numpy(np.asarray((flags & OVERFLOW) == 0)).to(x.device)
 
 
 reached = Op(
