@@ -98,6 +98,7 @@ def test_vectors_are_the_definition(case):
     assert len(scales) > 30 and (quantised is tile or saturated)
 
 
+@pytest.mark.sample(3)
 def test_modules_pass_in_verilator(case):
     needs("verilator")
     folder = case[0]
@@ -187,6 +188,7 @@ endmodule
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", ["e5m2", "binary32"])
 @pytest.mark.parametrize(
     ("block", "widths"),

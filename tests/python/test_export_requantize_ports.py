@@ -94,6 +94,7 @@ def test_vectors_meet_ties_and_the_fields_ends(case):
     assert len(ties) > 10
 
 
+@pytest.mark.sample(3)
 def test_modules_pass_in_verilator_beside_the_model(case, tmp_path):
     needs("verilator")
     folder, variant, qmin, qmax = case

@@ -1,5 +1,5 @@
 """Tensors on a GPU: the CPU's, told to lie on a GPU that is this CPU (tests/cuda/pretend_gpu.cpp),
-where test_torch_device.py runs these; or CUDA's own, where there are any. Bits are the CPU's,
+where test_device_torch.py runs these; or CUDA's own, where there are any. Bits are the CPU's,
 nothing goes through this machine's memory, and the stream is torch's."""
 
 import contextlib
