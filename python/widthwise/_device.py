@@ -165,6 +165,9 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     # --- Protocols ---
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return to_device, (self.to_device("cpu"), self.device)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _ufuncs.apply(ufunc, method, inputs, kwargs)
 

@@ -347,8 +347,7 @@ def at_most(x: Blocks, code: int) -> np.ndarray:
 
 def with_elements(x: Blocks, elements: Any) -> Blocks:
     """Other elements under the same scales."""
-    how: Any = {"axis": x.axis, "tensor_scale": x.tensor_scale}
-    return Blocks.of(elements, x.scales, x.format, **how)
+    return Blocks._of(elements, x.scales, x.format, x.axis, x.tensor_scale)
 
 
 # --- Products -------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Blocks of numbers that lie on a GPU, run as device_checks.py is."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -211,6 +213,8 @@ def test_blocks_of_codes_parts_and_other_formats():
     again = ww.Blocks.of(small.elements.to_device("cuda"), signed, "nvfp4")
     assert same(again.scales, small.scales)
     assert alike(here.to_device("cuda"), here) and alike(there, there.to_device("cpu"))
+    for copied in (pickle.loads(pickle.dumps(there)), copy.deepcopy(there)):
+        assert copied.device == "cuda" and alike(copied, here)
 
 
 def test_what_a_gpu_does_not_take_is_said_with_the_way_out():
@@ -226,3 +230,6 @@ def test_what_a_gpu_does_not_take_is_said_with_the_way_out():
             wrong()
     with pytest.raises(TypeError, match=r"codes are packed here: x.to_device\('cpu'\)"):
         ww.blocks(x, "mxfp4").packed()
+    there, here = ww.blocks(x, "mxfp4"), ww.blocks(np.ones((2, 64)), "mxfp4")
+    with pytest.raises(TypeError, match=r"on cpu; scales.to_device\('cuda'\) brings it there"):
+        ww.Blocks.of(there.elements, here.scales, "mxfp4")

@@ -302,7 +302,8 @@ def test_numbers_come_back_exactly():
 @pytest.mark.parametrize(
     "how",
     [{"axis": 0}, {"axis": 1}, {"axis": -1}, {"block": 4}, {"block": 5, "axis": 1}, {"block": 0},
-     {"block": 1}, {"block": "2x3"}, {"block": "all"}, {"block": 100, "axis": 0}],
+     {"block": 1}, {"block": "2x3"}, {"block": "all"}, {"block": 100, "axis": 0},
+     {"block": 2**64 - 1}, {"block": f"{2**64}x{2**64}"}],
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_each_group_is_quantised_by_itself(how, dtype):

@@ -17,6 +17,7 @@ from widthwise import _device
 from widthwise import _widthwise as core
 from widthwise.compat import qtorch
 from widthwise.torch import _gpu
+from widthwise.torch._candidates import past
 
 PRETENDED = "tests/cuda" in os.environ.get("LD_LIBRARY_PATH", "")
 STREAM = 7
@@ -124,6 +125,8 @@ def test_numbers_that_share_scales_are_the_cpus(format, dtype):
     both(lambda x: wt.quantize(x, format, "rtz"), x)
     if "1x128" not in format:
         both(lambda x: wt.quantize(x, format, axis=0), x)
+    else:
+        both(lambda x: wt.quantize(x.t(), format), x)
 
 
 @pytest.mark.parametrize("format", ["affine(uint8)", "affine(int8,symmetric)"])
@@ -223,6 +226,14 @@ def test_what_is_not_had_there_is_refused_with_a_way_out():
         with pytest.raises(ValueError, match="scaled_mm of tensors on a GPU"):
             fp8 = x.to(torch.float8_e4m3fn)
             wt.scaled_mm(fp8, fp8.t(), one, one)
+        with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):
+            qtorch.quant.posit_sigmoid(x, 16)
+        with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):
+            qtorch.quant.convert_to_posit(x, 8, 1)
+        with pytest.raises(ValueError, match="rounding to tables of tensors on a GPU"):
+            qtorch.quant.configurable_table_quantize(x, [0.0, 1.0])
+        with pytest.raises(ValueError, match="like = 'qtorch' of tensors on a GPU"):
+            qtorch.quant.float_quantize(x, 5, 2, rounding="nearest", like="qtorch")
 
 
 def test_nan_that_a_format_has_not_is_refused():
@@ -233,8 +244,9 @@ def test_nan_that_a_format_has_not_is_refused():
 
 @pytest.mark.skipif(PRETENDED, reason="asks for two devices of torch's")
 def test_tensors_of_two_devices_are_refused():
-    with pytest.raises(ValueError, match=r"tensors lie on cuda:0 and cpu; one device is wanted"):
-        wt.matmul(drawn(2, 2).cuda(), drawn(2, 2), unit="mac(e5m10)")
+    for a, b in (("cuda", "cpu"), ("cpu", "cuda")):
+        with pytest.raises(ValueError, match=f"a lies on {a}.* and b on {b}.*; one device is"):
+            wt.matmul(drawn(2, 2).to(a), drawn(2, 2).to(b), unit="mac(e5m10)")
 
 
 @pytest.mark.skipif(PRETENDED, reason="asks for torch's own autocast and compiler of CUDA")
@@ -244,6 +256,14 @@ def test_autocast_and_compiled_code():
     with torch.autocast("cuda"):
         same(wt.matmul(a, b, unit="mac(e5m10)"), wanted)
     same(torch.compile(lambda a, b: wt.matmul(a, b, unit="mac(e5m10)"))(a, b), wanted)
+
+
+def test_what_lies_past_a_formats_range_waits_its_turn_too():
+    x = drawn(4, 64) * 9
+    with on_gpu() as streams:
+        got = past(there(x), "mxfp4")
+    assert torch.equal(got.cpu(), past(x, "mxfp4"))
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
 
 
 def test_a_stream_of_the_users_own():

@@ -101,6 +101,7 @@ class Blocks(Compared, Container):
             format, axis, tensor_scale: as in `ww.blocks`.
         Raises:
             ValueError: shapes that do not fit; the message has the shape that does.
+            TypeError: elements and scales lie on two devices.
 
         >>> import widthwise as ww
         >>> import numpy as np
@@ -116,6 +117,7 @@ class Blocks(Compared, Container):
                 f"scales is {s.shape}; elements of shape {e.shape} in {f} along axis {axis} have "
                 f"{layout.scales_shape}"
             )
+        Workplace.of({"elements": e, "scales": s})
         check_scales(s)
         t = (
             None

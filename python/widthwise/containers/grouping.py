@@ -39,12 +39,16 @@ class Grouping:
         groups = list(shape)
         groups[self.axis] = -(-shape[self.axis] // self.length(shape))
         if self.kind == "tile":
-            groups[-2] = -(-shape[-2] // self.rows)
+            groups[-2] = -(-shape[-2] // self.height(shape))
         return tuple(groups)
 
     def length(self, shape: tuple[int, ...]) -> int:
-        """Of a block along its axis; 0 is the whole axis."""
-        return self.block or shape[self.axis]
+        """Of a block along its axis, no longer than this; 0 is the whole axis."""
+        return min(self.block or shape[self.axis], shape[self.axis])
+
+    def height(self, shape: tuple[int, ...]) -> int:
+        """Of a tile, no higher than the array."""
+        return min(self.rows, shape[-2])
 
     def layout(self, shape: tuple[int, ...]) -> list[int]:
         """outer, length, inner, block, and what each of them moves the scale's number by."""
@@ -62,7 +66,7 @@ class Grouping:
         if self.kind == "tensor":
             return scales
         if self.kind == "tile":
-            scales = np.repeat(scales, self.rows, axis=-2)[..., : shape[-2], :]
+            scales = np.repeat(scales, self.height(shape), axis=-2)[..., : shape[-2], :]
         return np.ascontiguousarray(scales).reshape(-1)
 
     def spread(self, scales: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -73,7 +77,7 @@ class Grouping:
             return scales.reshape([-1 if i == self.axis else 1 for i in range(len(shape))])
         wide = np.repeat(scales, self.length(shape), axis=self.axis)
         if self.kind == "tile":
-            wide = np.repeat(wide, self.rows, axis=-2)
+            wide = np.repeat(wide, self.height(shape), axis=-2)
         return wide[tuple(slice(n) for n in shape)]
 
     def ranges(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +102,7 @@ class Grouping:
         )
         low, high = (side.reshape(by_rows) for side in found)
         if tile:
-            begins = np.arange(0, shape[-2], self.rows)
+            begins = np.arange(0, shape[-2], self.height(shape))
             low = np.minimum.reduceat(low, begins, axis=-2)
             high = np.maximum.reduceat(high, begins, axis=-2)
         return low, high
@@ -123,7 +127,7 @@ class Grouping:
         else:
             x = how.reduceat(x, np.arange(0, size, block), axis=self.axis)
         if self.kind == "tile":
-            x = how.reduceat(x, np.arange(0, x.shape[-2], self.rows), axis=-2)
+            x = how.reduceat(x, np.arange(0, x.shape[-2], self.height(x.shape)), axis=-2)
         return x
 
     def groups(self, x: np.ndarray) -> list[np.ndarray]:

@@ -14,9 +14,8 @@ from .._format_facts import highest, lowest
 from .._host import check_format, text, unit_of
 from ..containers.scheme import is_affine, parsed
 from ._coded import encode
-from ._containers import unsaturated
 from ._layers import Scheme, scheme_of
-from ._quantize import quantize
+from ._quantize import quantize, within
 
 
 class Candidate(NamedTuple):
@@ -88,7 +87,7 @@ def weight_bits(weights: list[torch.Tensor], format: str | None) -> float:
         return 8.0 * sum(x.nbytes for x in weights) / numbers
     if not is_container(format):
         return float(Format(format).width)
-    return 8.0 * sum(encode(x, format).nbytes for x in weights) / numbers
+    return 8.0 * sum(encode(x.cpu(), format).nbytes for x in weights) / numbers
 
 
 # --- A tensor in a format ------------------------------------------------------------------------
@@ -115,7 +114,7 @@ class Losses:
 def past(x: torch.Tensor, format: str) -> torch.Tensor:
     """Beyond the largest or the least number, or what scales reach, by more than rounding."""
     if is_container(format):
-        return ~unsaturated(x, format, None)
+        return ~within(x, format, None)
     f = Format(format)
     wide = x.double()
     return (wide > highest(f)) | (wide < lowest(f))

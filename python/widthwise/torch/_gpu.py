@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
@@ -15,7 +15,7 @@ from .. import _widthwise as core
 from .._device import DeviceArray, Place
 from .._format import Format
 
-NOWHERE = "x lies on {0}; {1} of tensors on a GPU is not had: bring it here with .cpu()"
+NOWHERE = "{0} lies on {1}; {2} of tensors on a GPU is not had: bring it here with .cpu()"
 
 
 def lies_there(x: torch.Tensor) -> bool:
@@ -36,9 +36,9 @@ def stream_of(x: torch.Tensor) -> int:
     return torch.cuda.current_stream(x.device).cuda_stream
 
 
-def refuse_there(x: torch.Tensor, what: str) -> None:
+def refuse_there(x: torch.Tensor, what: str, name: str = "x") -> None:
     if lies_there(x):
-        raise ValueError(NOWHERE.format(x.device, what))
+        raise ValueError(NOWHERE.format(name, x.device, what))
 
 
 # --- Memory that torch and the core share ---------------------------------------------------------
@@ -76,16 +76,18 @@ def values_there(codes: DeviceArray, own: Format, dtype: torch.dtype) -> torch.T
 # --- Kernels --------------------------------------------------------------------------------------
 
 
-def wherever(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel for both: of tensors on a GPU it waits its turn in torch's stream."""
+def wherever(kernel: Callable[..., Any], tensors: Mapping[int, str]) -> Callable[..., Any]:
+    """A kernel for both: of tensors on a GPU it waits its turn in torch's stream. `tensors` names
+    those among its arguments, with the first."""
 
     @wraps(kernel)
     def run(*args: Any) -> Any:
-        first = args[0]
-        if not lies_there(first):
+        there = [i for i in tensors if args[i] is not None and lies_there(args[i])]
+        if there:
+            one_device({name: args[i] for i, name in tensors.items()})
+        if 0 not in there:
             return kernel(*args)
-        one_device(args)
-        with in_turn(first):
+        with in_turn(args[0]):
             return kernel(*args)
 
     return run
@@ -95,12 +97,12 @@ def in_turn(x: torch.Tensor) -> AbstractContextManager[None]:
     return _device.device_stream(stream_of(x))
 
 
-def one_device(args: Iterable[Any]) -> None:
+def one_device(named: Mapping[str, torch.Tensor | None]) -> None:
     """All operands lie with the first; a seed may lie anywhere."""
-    tensors = [x for x in args if isinstance(x, torch.Tensor) and x.is_floating_point()]
-    for x in tensors[1:]:
-        if x.device != tensors[0].device:
+    first, *others = ((k, x) for k, x in named.items() if x is not None and x.is_floating_point())
+    for name, x in others:
+        if x.device != first[1].device:
             raise ValueError(
-                f"tensors lie on {tensors[0].device} and {x.device}; one device is wanted, as "
-                f"x.to('{tensors[0].device}') has it"
+                f"{first[0]} lies on {first[1].device} and {name} on {x.device}; one device is "
+                f"wanted: {name}.to('{first[1].device}') brings it there"
             )

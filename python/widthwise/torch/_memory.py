@@ -76,10 +76,13 @@ THERE = {"equal": "eq"}  # what torch calls otherwise than NumPy
 
 def here(function: Any, *given: Any) -> torch.Tensor:
     """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
-    began, and may flush subnormals. Of tensors on a GPU torch computes it there, and flushes none.
+    began, and may flush subnormals. Of tensors on a GPU torch computes it there, and flushes none;
+    a divisor has to lie there, too, for by a scalar of this machine it multiplies reciprocals.
     """
-    if any(isinstance(x, torch.Tensor) and lies_there(x) for x in given):
-        return getattr(torch, THERE.get(function.__name__, function.__name__))(*given)
+    for x in given:
+        if isinstance(x, torch.Tensor) and lies_there(x):
+            own = getattr(torch, THERE.get(function.__name__, function.__name__))
+            return own(*(y.to(x.device) if isinstance(y, torch.Tensor) else y for y in given))
     arrays = (x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in given)
     with np.errstate(all="ignore"):
         return torch.from_numpy(np.asarray(function(*arrays)))

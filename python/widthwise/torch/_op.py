@@ -13,6 +13,7 @@ from ._gpu import lies_there, wherever
 
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+TENSORS = ("Tensor", "Tensor?")  # in schemas
 FORWARD_MODE = (
     "forward mode (jvp, jacfwd, dual numbers) has no rule under torch.compile, which would take "
     "derivatives for zero; call it outside of compiled code, or take reverse mode"
@@ -55,10 +56,10 @@ class Op:
         batch: Callable[..., Any],
     ) -> None:
         name, _, arguments = schema.partition("(")
-        parts = enumerate(arguments.split(","))
-        self.tensors = [i for i, part in parts if part.lstrip().startswith("Tensor")]
+        parts = enumerate(arguments.partition(")")[0].split(","))
+        self.tensors = {i: part.split()[1] for i, part in parts if part.split()[0] in TENSORS}
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-        kernel = wherever(kernel)
+        kernel = wherever(kernel, self.tensors)
         LIBRARY.impl(name, kernel, "CPU")
         LIBRARY.impl(name, kernel, "CUDA")
         # The packet of all overloads costs microseconds more than the one there is.

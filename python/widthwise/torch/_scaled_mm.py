@@ -33,6 +33,7 @@ SCHEMA = (
     "Tensor? scale_result, ScalarType out_dtype, bool use_fast_accum, str profile, int parts, "
     "str order, bool a_first) -> Tensor"
 )
+TENSORS = ("a", "b", "scale_a", "scale_b", "bias", "scale_result")
 F32 = DTYPES[torch.float32].format
 NAN = {  # NVIDIA's one NaN, of results that have such words
     torch.float32: (torch.int32, 0x7FFFFFFF),
@@ -219,7 +220,6 @@ def scaled_mm(
             [4., 4.]], dtype=torch.bfloat16)
     """
     check(a, b, scale_a, scale_b, bias, profile)
-    refuse_there(a, "scaled_mm")
     check_scale_result(scale_result)
     dtype = a.dtype if out_dtype is None else out_dtype
     if dtype not in NAN:
@@ -229,6 +229,9 @@ def scaled_mm(
     a_first = rows_first(profile, *size_of(a, b)) if first_scale is None else first_scale == "a"
     op = torch.ops.widthwise.scaled_mm.default
     tensors = (a, b, scale_a, scale_b, bias, scale_result)
+    for name, x in zip(TENSORS, tensors, strict=True):
+        if x is not None:
+            refuse_there(x, "scaled_mm", name)
     return op(*tensors, dtype, use_fast_accum, profile, *split_of(split, profile), a_first)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ..._like import like_whom
+from ...torch._gpu import refuse_there
 from ...torch._op import Op, drawn_seed, following, one_by_one
 from ._faults import as_they_do
 from ._fork import squashed
@@ -69,6 +70,7 @@ def on_cpu(
     whose = resolved(like, having(number))
     if whose is None:
         return rounded(x, number, forward_rounding, seed)
+    refuse_there(x, f"like = {whose!r}")
     return as_they_do(x, number, forward_rounding, whose)
 
 

@@ -14,6 +14,7 @@ from ..._format import Format
 from ..._host import env_of
 from ..._machine import by_usual_arithmetic
 from ...torch import quantize
+from ...torch._gpu import refuse_there
 from ...torch._memory import DTYPES, fits_in, here, known, rounded_codes, values_of
 from .number import WHOLE, BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
@@ -156,7 +157,8 @@ def ends(text: str, dtype: torch.dtype) -> tuple[float, float]:
 
 def codes_of(x: torch.Tensor, text: str) -> np.ndarray:
     """The codes of x's numbers, to nearest even."""
-    return np.asarray(rounded_codes(x, Format(text))._bits)
+    refuse_there(x, "what is read off codes")
+    return np.asarray(rounded_codes(x, Format(text)).bits)
 
 
 def numbers_of(codes: np.ndarray, text: str, dtype: torch.dtype) -> torch.Tensor:

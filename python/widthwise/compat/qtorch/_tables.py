@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ..._machine import by_usual_arithmetic
+from ...torch._gpu import refuse_there
 from ...torch._memory import here, known
 from ._rounding import saturated, scale_in, widened
 
@@ -105,6 +106,7 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     are as far from each entry as anything else that is far.
     """
     known(x.dtype)
+    refuse_there(x, "rounding to tables")
     if like is not None and x.dtype != torch.float32:
         raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
     wide = widened(x.detach().contiguous())
