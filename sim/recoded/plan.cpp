@@ -62,13 +62,21 @@ Reach reach_of_sums(const Unit& u, std::size_t k) {
   return {low, high};
 }
 
+// Binary32, from which conversions run in lanes, where it has all numbers of a float.
+Format machines_own(const Format& f) {
+  const bool has_all = f.precision() <= binary32.precision() && f.emin() >= binary32.emin() &&
+                       f.emax() <= binary32.emax();
+  return has_all ? binary32 : f;
+}
+
 // An exact sum rounded to odd with digits to spare, so that a second rounding is the only one that
 // counts (docs/exactness.md, 63).
 std::optional<Format> held(const Round& out, const Reach& sums) {
   const Format& f = out.fmt;
   const std::int64_t digits =
       f.wraps() ? sums.high - sums.low + 1 : std::max(f.width(), f.rounding_digits()) + 3;
-  return float_with(digits, sums.low, sums.high);
+  const auto least = float_with(digits, sums.low, sums.high);
+  return least ? std::optional(machines_own(*least)) : std::nullopt;
 }
 
 // Whether no sum of k products and C fills the register: then it is as if it had no end.
