@@ -115,6 +115,8 @@ def test_floats_of_other_libraries_are_quantised_where_they_lie(dtype):
         assert alike(ww.affine(Interface(x[view]), axis=0), ww.affine(x[view], axis=0))
     other = ww.array(x, "posit16es2")
     assert alike(ww.affine(other.to_device("cuda")), ww.affine(other))
+    blocks = ww.blocks(x, "mxfp8_e4m3")
+    assert alike(ww.affine(blocks.to_device("cuda")), ww.affine(blocks))
 
 
 def test_what_has_no_range_or_is_for_this_machine_is_said():

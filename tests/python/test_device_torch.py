@@ -44,6 +44,15 @@ def test_a_seed_may_lie_anywhere():
 
 
 @pytest.mark.usefixtures("meta_is_a_gpu")
+def test_captured_graphs_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    with pytest.raises(RuntimeError, match="graph is being captured.* call it before or after"):
+        wt.quantize(torch.ones(3, device="meta"), "e4m3fn")
+    tags = torch.ops.widthwise.quantize.default.tags
+    assert torch.Tag.cudagraph_unsafe in tags or not hasattr(torch.Tag, "cudagraph_unsafe")
+
+
+@pytest.mark.usefixtures("meta_is_a_gpu")
 def test_a_divisor_lies_with_what_it_divides(monkeypatch):
     """By a scalar that lies here torch multiplies on a GPU, with the reciprocal."""
     from widthwise.torch._memory import here

@@ -95,7 +95,7 @@ def test_nan_is_refused_where_the_format_has_none(format):
         wt.quantize(torch.tensor([1.0, torch.nan]), format)
 
 
-@pytest.mark.parametrize("endless", [torch.inf, -torch.inf])
+@pytest.mark.parametrize("endless", [np.inf, -np.inf])
 @pytest.mark.parametrize("overflow", ["zero", "wrap", "wrap_sm", "keep_sign"])
 def test_infinities_are_refused_where_fixed_point_does_not_saturate(overflow, endless):
     x, to = torch.tensor([1.0, endless]), f"fixed8.4;overflow={overflow}"

@@ -5,6 +5,7 @@ nothing goes through this machine's memory, and the stream is torch's."""
 import contextlib
 import itertools
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -273,6 +274,30 @@ def test_a_stream_of_the_users_own():
     with torch.cuda.stream(stream), on_gpu() as streams:
         wt.quantize(drawn(5).cuda(), "e4m3fn")
     assert streams == {stream.cuda_stream}
+
+
+FORMATS = ["e8m10", "mxfp8_e4m3", "nvfp4", "block(e4m3fn,1x128,binary32)", "affine(int8,symmetric)"]
+
+
+def test_threads_that_flush_subnormals_change_no_bit():
+    x, large = drawn(8, 64) * 2.0**-127, drawn(64, 5)
+
+    def computed():
+        with on_gpu():
+            y = there(x)
+            found = [wt.quantize(y, format) for format in FORMATS]
+            return [*found, wt.matmul(y, there(large), unit="mac(e8m23)")]
+
+    def flushed():
+        return torch.set_flush_denormal(True), computed()
+
+    usual = computed()
+    with ThreadPoolExecutor(1) as another:
+        flushes, got = another.submit(flushed).result()
+    if not flushes:
+        pytest.skip("this machine flushes none")
+    for one, other in zip(got, usual, strict=True):
+        same(one, other)
 
 
 def test_static_scales():

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _create
 from .._array import Array
+from .._container import Container
 from .._format import Format
 from .grouping import Grouping, grouping_of
 from .numbers import numbers_there
@@ -61,6 +62,7 @@ def settings(
 
 def numbers(x: Any) -> Any:
     """Values as float32 or float64 in one piece, exactly; of an array on a GPU a DeviceArray."""
+    x = x.numbers() if isinstance(x, Container) else x
     if _create.is_tensor(x):
         from .._views import from_tensor
 

@@ -15,6 +15,10 @@ from .. import _widthwise as core
 from .._device import DeviceArray, Place
 from .._format import Format
 
+CAPTURED = (
+    "a CUDA graph is being captured, and what Widthwise computes is waited for; call it before or "
+    "after torch.cuda.graph(…)"
+)
 NOWHERE = "{0} lies on {1}; {2} of tensors on a GPU is not had: bring it here with .cpu()"
 
 
@@ -33,6 +37,8 @@ def device_of(gpu: int) -> torch.device:
 
 def stream_of(x: torch.Tensor) -> int:
     """The driver's handle of the stream that torch's own work on x would go to."""
+    if torch.cuda.is_current_stream_capturing():
+        raise RuntimeError(CAPTURED)
     return torch.cuda.current_stream(x.device).cuda_stream
 
 

@@ -14,6 +14,9 @@ from ._gpu import lies_there, wherever
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSORS = ("Tensor", "Tensor?")  # in schemas
+# A call is over when it returns, for which a captured graph has no place. Old torch lacks that tag.
+TAGS = [torch.Tag.pt2_compliant_tag]
+TAGS += [torch.Tag.cudagraph_unsafe] if hasattr(torch.Tag, "cudagraph_unsafe") else []
 FORWARD_MODE = (
     "forward mode (jvp, jacfwd, dual numbers) has no rule under torch.compile, which would take "
     "derivatives for zero; call it outside of compiled code, or take reverse mode"
@@ -58,7 +61,7 @@ class Op:
         name, _, arguments = schema.partition("(")
         parts = enumerate(arguments.partition(")")[0].split(","))
         self.tensors = {i: part.split()[1] for i, part in parts if part.split()[0] in TENSORS}
-        LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        LIBRARY.define(schema, tags=tuple(TAGS))
         kernel = wherever(kernel, self.tensors)
         LIBRARY.impl(name, kernel, "CPU")
         LIBRARY.impl(name, kernel, "CUDA")
