@@ -36,7 +36,7 @@ void add_division(Entries& x, const BlockQuantisation& q) {
   const auto bits = std::bit_cast<std::uint32_t>(q.tensor_scale);
   if (q.to.takes_tensor_scale())
     x.pattern("TENSOR_SCALE", 32, Code(std::uint64_t{bits}),
-              "in binary32: so are all scales of blocks, and numbers, too");
+              "in binary32: each number is over it, and over its block's scale");
 }
 
 void add_block(Draft& draft, const BlockQuantisation& q) {

@@ -15,6 +15,8 @@
 namespace widthwise::hdl {
 namespace {
 
+constexpr std::size_t most_lanes = 128;  // that vectors look at one by one
+
 class Blocks {
  public:
   Blocks(const BlockQuantisation& q, std::uint64_t seed) : q_(q), run_(q), random_(seed) {}
@@ -26,6 +28,7 @@ class Blocks {
     }
     q_.to.power_of_two() ? at_turns(scaling_of(q_)) : at_quotients();
     for (int i = 0; i < 64; ++i) half_way();
+    lane_by_lane();
     return std::move(all_);
   }
 
@@ -152,10 +155,10 @@ class Blocks {
   }
 
   // A source's number of either sign at a place or next to it.
-  Code beside(double x) {
+  Code beside(double x) { return beside(x, between(-1, 1)); }
+  Code beside(double x, std::int64_t by) {
     const Number place{binary64, Code(std::bit_cast<std::uint64_t>(x))};
     Number near = apply(Operation::convert, q_.from, {place});
-    const std::int64_t by = between(-1, 1);
     if (by != 0) near = apply(by < 0 ? Operation::next_down : Operation::next_up, q_.from, {near});
     return below(2) ? negated(q_.from, near.code) : near.code;
   }
@@ -169,6 +172,26 @@ class Blocks {
       x.push_back(number(2 * below(std::int64_t{1} << std::min(digits, 40)) + 1,
                          e - digits - between(0, digits)));
     add(std::move(x));
+  }
+
+  // What one lane alone loses: the block's largest number, whose quotient is near the largest
+  // element, and is it in binary32 about every second time; and one half way between two elements,
+  // under a scale that is exact.
+  void lane_by_lane() {
+    const double most = value(largest_code(q_.to.element), q_.to.element);
+    const int times = q_.to.scale == binary32 ? 6 : 1;
+    for (std::size_t i = 0; i < std::min(q_.numbers(), most_lanes); ++i) {
+      Numbers x(q_.numbers());
+      for (int k = 0; k < times; ++k) {
+        x[i] = near_exponent(any_exponent());
+        add(x);
+      }
+      if (x.size() == 1) continue;
+      const double by = std::ldexp(double{q_.tensor_scale}, static_cast<int>(between(-4, 4)));
+      x[i] = beside(middle(q_.to.element) * by, 0);
+      x[(i + 1) % x.size()] = beside(most * by, 0);
+      add(std::move(x));
+    }
   }
 
   void alone(const Code& code) { among(code, Numbers(q_.numbers())); }

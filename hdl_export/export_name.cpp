@@ -16,7 +16,7 @@ struct Taken {
 
 constexpr Taken taken_names[] = {
     {"it is a port's",
-     " a b c y flags rm running scale_a scale_b clk rst in_valid in_ready "
+     " a b c y flags rm running scale scale_a scale_b clk rst in_valid in_ready "
      "out_valid out_ready in_first in_last seed index step random "
      "random_product random_group_sum random_block_sum random_join "
      "random_addend random_difference random_error random_compensation "

@@ -113,10 +113,13 @@ void add_finite(Entries& x, const Layout<Code>& l, bool has_subnormal) {
   if (const auto code = one(f)) pattern("ONE", *code);
 }
 
+// A table has numbers below zero without a bit that says so.
+bool has_sign(const Format& f) { return f.is_table() ? f.table->least().negative : f.is_signed(); }
+
 void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   const Format& f = l.format;
   const bool has_subnormal = f.is_float() && !f.all_normal() && f.frac_bits > 0;
-  x.flag("HAS_SIGN", f.is_signed());
+  x.flag("HAS_SIGN", has_sign(f));
   x.flag("HAS_ZERO", f.zero);
   x.flag("HAS_INF", f.has_inf());
   x.flag("HAS_NAN", f.has_nan());

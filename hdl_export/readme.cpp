@@ -203,32 +203,38 @@ std::string scale_text(const BlockQuantisation& q) {
     return "The constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n";
   if (q.to.takes_tensor_scale())
     return "The scale is the largest magnitude over `ELEMENT_MOST` times `TENSOR_SCALE`, rounded "
-           "once, to nearest;\nwhat rounds to 0 takes the least code above it. Elements are "
-           "numbers over the scale times\n`TENSOR_SCALE`, exact, rounded once. The tensor's scale "
-           "is a constant: `tensor_scale=` in the text.\n\n";
-  return "The scale is the largest magnitude over `ELEMENT_MOST`, rounded to binary32; what rounds "
-         "to 0 is 1.\nNumbers over it are rounded to binary32, and these to elements: `flags` are "
-         "those of both.\n\n";
+           "once, to nearest;\nwhat rounds to 0 takes the least code above it. Its code is E4M3's "
+           "without the sign: a byte of\nmemory has a 0 above the 7 bits. Elements are numbers "
+           "over the scale times `TENSOR_SCALE`, exact,\nrounded once. The tensor's scale is a "
+           "constant: `tensor_scale=` in the text.\n\n";
+  return "The scale is the largest magnitude over `ELEMENT_MOST`, rounded to binary32, to nearest; "
+         "what rounds to\n0 is 1. Numbers over it are rounded so, too, and these to elements: "
+         "`flags` are those of both.\n\n";
+}
+
+// The call that does it in Python.
+std::string block_call(const BlockQuantisation& q) {
+  std::string text = fmt::format("ww.blocks(x, \"{}\"", to_string(q.to));
+  if (q.rounding != Rounding{}) text += fmt::format(", rounding=\"{}\"", to_string(q.rounding));
+  if (q.to.takes_tensor_scale())
+    text += fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale));
+  return text + ")";
 }
 
 // What a block's quantiser does with what it is given.
 std::string block_text(const BlockQuantisation& q) {
-  const std::string how =
-      q.to.takes_tensor_scale()
-          ? fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale))
-          : "";
   const std::string zero_sign = q.to.element.is_fixed() ? "" : " Zeros keep their sign.";
   return fmt::format(
-      "A quantiser of one block: what `ww.blocks(x, \"{0}\"{4})` does to {1} numbers that share a "
-      "scale\n(docs/semantics.md, C). The numbers are in `a`, number i in lane i; `y` has their "
-      "elements, in\nthe same lanes, and `scale` the code of the {5} that each is times. "
+      "A quantiser of one block: what `{0}` does to {1} numbers that share a "
+      "scale\n(docs/semantics.md, B). The numbers are in `a`, number i in lane i; `y` has their "
+      "elements, in\nthe same lanes, and `scale` the code of the {4} that each is times. "
       "What is past the\nlargest element saturates.{2} `flags` are those of all elements' "
       "roundings together.\n\n"
       "A block that holds NaN or infinity has the scale `SCALE_OF_SPECIALS`, elements that are 0, "
       "and\nthe flag NV{3}. A short last block is filled up with zeros, which change no "
-      "scale.\n\n{6}",
-      to_string(q.to), q.numbers(), zero_sign,
-      q.to.refuses_specials() ? ", where `ww.blocks` refuses it" : "", how,
+      "scale.\n\n{5}",
+      block_call(q), q.numbers(), zero_sign,
+      q.to.refuses_specials() ? ", where `ww.blocks` refuses it" : "",
       q.to.power_of_two() ? "power of two" : "number", scale_text(q));
 }
 

@@ -130,8 +130,8 @@ TopModule top_module(const BlockQuantisation& q, const RtlOptions& options, std:
                 .body = {},
                 .pipeline = options.pipeline};
   top.comment = {
-      fmt::format("A block of {} numbers of {} to {}, rounding {}.", q.numbers(), to_string(q.from),
-                  to_string(q.to), options.rounding_port ? "by port rm" : to_string(q.rounding)),
+      fmt::format("{}: {} numbers of {}, rounding {}.", to_string(q), q.numbers(),
+                  to_string(q.from), options.rounding_port ? "by port rm" : to_string(q.rounding)),
       fmt::format("{} flags: NV DZ OF UF NX, of any element.", clocking(top))};
   top.body = [&](Netlist& out) { QuantiserBody(q, options, out).write(); };
   return top;

@@ -100,15 +100,25 @@ std::uint64_t random_multiplier(const SumRequantisation& s, Random& random) {
   return (any & 0x7fffff) | (95 + random() % 40) << 23;
 }
 
+std::uint64_t random_zero_point(const SumRequantisation& s, Random& random) {
+  return random() & ((std::uint64_t{1} << s.code().width()) - 1);
+}
+
+// Codes of a zero point: 0, the ends of its integers and of the results.
+std::vector<std::uint64_t> zero_points_at_ends(const SumRequantisation& s) {
+  const std::uint64_t half = std::uint64_t{1} << (s.code().width() - 1), all = 2 * half - 1;
+  const auto code = [&](std::int64_t z) { return static_cast<std::uint64_t>(z) & all; };
+  return {half, half - 1, all, 0, code(s.qmin), code(s.qmax)};
+}
+
 // The design with constants in the ports' place.
 struct Constants {
   SumRequantisation design;
   std::uint64_t multiplier, zero_point;
 
-  Constants(const SumRequantisation& s, std::uint64_t multiplier_code, Random& random)
-      : design(s),
-        multiplier(multiplier_code),
-        zero_point(random() & ((std::uint64_t{1} << s.code().width()) - 1)) {
+  Constants(const SumRequantisation& s, std::uint64_t multiplier_code,
+            std::uint64_t zero_point_code)
+      : design(s), multiplier(multiplier_code), zero_point(zero_point_code) {
     if (s.zero_point_port) design.zero_point = zero_point_of(s, zero_point);
     if (!s.multiplier_port) return;
     const SumScale m = s.scale_of(multiplier);
@@ -133,9 +143,11 @@ std::vector<Stimulus> directed_sums(const SumRequantisation& s, std::uint64_t se
     for (std::uint64_t& m : multipliers) m = random_multiplier(s, random);
     for (const std::uint64_t m : multipliers_at_ends(s)) multipliers.push_back(m);
   }
+  const std::vector<std::uint64_t> ends = zero_points_at_ends(s);
   std::vector<Stimulus> all;
-  for (const std::uint64_t m : multipliers) {
-    const Constants constants(s, m, random);
+  for (std::size_t at = 0; at < multipliers.size(); ++at) {
+    const std::uint64_t z = at % 2 ? random_zero_point(s, random) : ends[at / 2 % ends.size()];
+    const Constants constants(s, multipliers[at], z);
     const std::vector<Stimulus> sums = directed_by_constants(constants.design, random());
     for (std::size_t i = 0; i < each; ++i)
       all.push_back(constants.at_ports(sums[random() % sums.size()]));
@@ -148,7 +160,8 @@ std::vector<Stimulus> random_sums(const SumRequantisation& s, std::uint64_t seed
   Random random(seed + 1);
   std::vector<Stimulus> all;
   while (all.size() < count) {
-    const Constants constants(s, s.multiplier_port ? random_multiplier(s, random) : 0, random);
+    const std::uint64_t m = s.multiplier_port ? random_multiplier(s, random) : 0;
+    const Constants constants(s, m, random_zero_point(s, random));
     all.push_back(constants.at_ports(random_sum(constants.design, random)));
   }
   return all;

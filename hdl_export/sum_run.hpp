@@ -23,7 +23,8 @@ Requantised requantised(const SumRequantisation& s, const SumOperands& x);
 
 // Sums whose products lie half way between two integers or beside that, at both ends of the codes,
 // powers of two and the ends of 32 bits; then as many of any size. Of ports some of these by each
-// of the multipliers at the ends of its fields and beside, and by others; then others for each.
+// of the multipliers at the ends of its fields and beside, and by others, with zero points at their
+// ends and others; then others for each.
 std::vector<Stimulus> directed_sums(const SumRequantisation& s, std::uint64_t seed);
 std::vector<Stimulus> random_sums(const SumRequantisation& s, std::uint64_t seed,
                                   std::size_t count);

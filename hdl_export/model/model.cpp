@@ -146,10 +146,6 @@ void compute_unit(const Model& model, const Prepared& p, const Call& call, void*
   }
 }
 
-}  // namespace
-
-namespace {
-
 int width_of(const SumRequantisation& s, std::int32_t port) {
   switch (port) {
     case WIDTHWISE_PORT_A: return 32;

@@ -1,4 +1,5 @@
-/* The golden model: a unit, an operation or a block's quantiser, bit for bit as the simulator computes it.
+/* The golden model: a unit, an operation, a block's quantiser or a requantisation, bit for bit as the
+ * simulator computes it.
  *
  * Plain C99, for DPI-C, VPI, VHPIDIRECT, ctypes and programs. There are no globals: whatever a call
  * depends on it is given. A model does not change once it is open, so any number of threads may

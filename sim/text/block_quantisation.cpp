@@ -27,9 +27,11 @@ float read_tensor_scale(Scanner& in, std::string_view key) {
   const std::size_t at = in.at();
   const double given = in.number(key);
   const auto scale = static_cast<float>(given);
-  if (!std::isfinite(scale) || static_cast<double>(scale) == given) return scale;
-  in.fail(at, fmt::format("{} = {}: a number of binary32 is wanted, as {}", key, given,
-                          static_cast<double>(scale)));
+  if (!std::isfinite(given) || static_cast<double>(scale) == given) return scale;
+  const bool near = scale != 0 && std::isfinite(scale);
+  in.fail(at, fmt::format("{} = {}: a number of binary32 is wanted, {}", key, given,
+                          near ? fmt::format("as {}", static_cast<double>(scale))
+                               : "which ends at 1.4e-45 and 3.4e+38"));
 }
 
 void read_argument(Scanner& in, BlockQuantisation& q) {

@@ -17,23 +17,28 @@ constexpr std::string_view kind = "requantize";
 constexpr std::string_view variants[] = {"exact", "gemmlowp", "ruy", "single",
                                          "q31",   "rndnu",    "fp32"};
 
-bool takes_binary32(std::string_view v) { return v == "q31" || v == "rndnu" || v == "fp32"; }
+bool takes_binary32(std::string_view v) {
+  return v == "exact" || v == "q31" || v == "rndnu" || v == "fp32";
+}
 
-// Whether the value is no number but the word.
-bool read_port(Scanner& in) {
-  constexpr std::string_view word = "port";
-  if (in.ahead(",)") != word) return false;
+// Whether the value is no number but the word; another word is neither.
+bool read_port(Scanner& in, std::string_view key) {
+  constexpr std::string_view word = "port", numbers_begin = "+-.0123456789";
+  const std::string value(in.ahead(",)"));
+  if (!value.empty() && numbers_begin.find(value[0]) != numbers_begin.npos) return false;
+  if (value != word)
+    in.fail(in.at(), fmt::format("{} = {}: a number, or port, is wanted", key, quoted(value)));
   in.skip(word.size());
   return true;
 }
 
 void read_multiplier(Scanner& in, std::string_view key, SumRequantisation& s) {
-  s.multiplier_port = read_port(in);
+  s.multiplier_port = read_port(in, key);
   if (!s.multiplier_port) s.multiplier = in.number(key);
 }
 
 void read_zero_point(Scanner& in, std::string_view key, std::int64_t most, SumRequantisation& s) {
-  s.zero_point_port = read_port(in);
+  s.zero_point_port = read_port(in, key);
   if (!s.zero_point_port) s.zero_point = in.integer(key, -most, most);
 }
 
@@ -89,10 +94,10 @@ std::string multiplier_fault(const SumRequantisation& s) {
   if (s.multiplier_port) return {};
   const double m = s.multiplier, single = static_cast<double>(static_cast<float>(m));
   if (!(m > 0) || std::isinf(m)) return "a multiplier of scales is finite and above zero";
-  if (s.variant == "exact" && single != m)
-    return fmt::format("exact is built for multipliers of binary32, as {}", single);
   if (takes_binary32(s.variant) && (std::isinf(single) || single == 0))
     return fmt::format("{} takes it in binary32, where it is {}", s.variant, single);
+  if (s.variant == "exact" && single != m)
+    return fmt::format("exact is built for multipliers of binary32, as {}", single);
   if (s.variant == "q31" && !(single >= 0x1p-32 && single < 1))
     return "q31 takes multipliers of 2^-32 and more, below 1";
   if (s.variant == "single" && quantised(m).exponent + 31 > 30)
@@ -101,8 +106,9 @@ std::string multiplier_fault(const SumRequantisation& s) {
 }
 
 std::string range_fault(const SumRequantisation& s) {
-  const std::int64_t z = s.zero_point_port ? s.qmin : s.zero_point;
-  if (s.qmin > s.qmax || z < s.qmin || z > s.qmax)
+  if (s.zero_point_port && s.qmin > s.qmax)
+    return fmt::format("qmin = {}, qmax = {}: they are in this order", s.qmin, s.qmax);
+  if (!s.zero_point_port && (s.zero_point < s.qmin || s.zero_point > s.qmax))
     return fmt::format("qmin = {}, zero_point = {}, qmax = {}: they are in this order", s.qmin,
                        s.zero_point, s.qmax);
   const std::int64_t least = s.qmin < 0 ? -32768 : 0, most = s.qmin < 0 ? 32767 : 65535;

@@ -251,10 +251,10 @@ TEST_CASE("names that some language does not take are refused before anything is
     CHECK_NOTHROW(check_export_name(name));
   // A port, modules, the golden model, and words of VHDL, C, C++, Python and of C's headers.
   for (const char* name :
-       {"y",        "Y",        "clk",      "out_ready",       "scale_a",   "ww_round",
-        "ww_delay", "ww_mine",  "WW_Round", "widthwise_model", "widthwise", "entity",
-        "Signal",   "typename", "co_await", "inline",          "lambda",    "None",
-        "yield",    "stdint",   "math",     "svdpi",           "fpnew"})
+       {"y",        "Y",        "clk",      "out_ready", "scale_a",         "scale",
+        "ww_round", "ww_delay", "ww_mine",  "WW_Round",  "widthwise_model", "widthwise",
+        "entity",   "Signal",   "typename", "co_await",  "inline",          "lambda",
+        "None",     "yield",    "stdint",   "math",      "svdpi",           "fpnew"})
     CHECK_THROWS_WITH_AS(check_export_name(name), doctest::Contains("is taken: "),
                          std::invalid_argument);
   const Scratch scratch;

@@ -36,6 +36,12 @@ def test_operands_on_two_devices_are_refused_whichever_comes_first():
 
 
 @pytest.mark.usefixtures("meta_is_a_gpu")
+def test_a_gpu_that_cannot_be_used_is_named_with_the_way_out():
+    with pytest.raises(ValueError, match=r"a tensor lies on meta, and device = .*\.cpu\(\)"):
+        wt.quantize(torch.ones(3, device="meta"), "e4m3fn")
+
+
+@pytest.mark.usefixtures("meta_is_a_gpu")
 def test_a_seed_may_lie_anywhere():
     seed = torch.ones((), dtype=torch.int64)
     x, at = torch.ones(3), seed.to("meta")

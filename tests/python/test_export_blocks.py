@@ -243,6 +243,8 @@ def test_bfp_has_a_scale_for_what_it_refuses(tmp_path):
         ("blocks(nvfp4, arithmetic=f32)", "its steps in binary32 are not built"),
         ("blocks(nvfp4, tensor_scale=0.1)", "binary32 is wanted, as 0.10000000149011612"),
         ("blocks(nvfp4, tensor_scale=0)", "a finite, positive number"),
+        ("blocks(nvfp4, tensor_scale=1e-50)", "which ends at 1.4e-45 and 3.4e\\+38"),
+        ("blocks(nvfp4, tensor_scale=1e50)", "which ends at 1.4e-45 and 3.4e\\+38"),
         ("blocks(mxfp4, tensor_scale=2)", "there is none; nvfp4"),
         ("blocks(mxfp4, rounding=sr8)", "it takes random bits"),
         ("blocks(mxfp4, b=bfloat16)", "there are a=, rounding= and tensor_scale="),
@@ -253,6 +255,20 @@ def test_what_is_refused_says_why_and_writes_nothing(tmp_path, text, why):
     with pytest.raises(ValueError, match=why):
         ww.export(text, tmp_path / "x", "x")
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("mxfp4, rounding=rtz", 'ww.blocks(x, "block(e2m1fn,32,e8m0fnu)", rounding="rtz")'),
+        ("nvfp4, tensor_scale=0.5", 'ww.blocks(x, "nvfp4", tensor_scale=0.5)'),
+    ],
+)
+def test_the_readme_has_the_call_that_does_the_same(tmp_path, text, call):
+    ww.export(f"blocks({text})", tmp_path / "x", "x", rtl=False)
+    readme = (tmp_path / "x" / "README.md").read_text()
+    assert f"what `{call}` does" in readme and "(docs/semantics.md, B)" in readme
+    eval(call, {"ww": ww, "x": np.ones(32, np.float32)})
 
 
 def test_options_of_units_are_refused(tmp_path):

@@ -159,6 +159,21 @@ def test_a_changed_module_fails(tmp_path, text, file, old, new):
     assert make(tmp_path / "x", "icarus").returncode != 0
 
 
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("block(e4m3fn,20,binary32)", "single_flags"),
+        ("block(e4m3fn,20,binary32)", "out_flags"),
+        ("block(e2m1fn,20,e8m0fnu), a=bfloat16", "out_flags"),
+    ],
+)
+def test_a_lane_whose_flags_are_left_out_is_missed(tmp_path, text, flags):
+    needs("iverilog")
+    ww.export(f"blocks({text})", tmp_path / "x", "x", vectors=0)
+    replace(tmp_path / "x" / "rtl" / "x.v", f"{flags}[0 +: 5]", "5'd0")
+    assert make(tmp_path / "x", "icarus").returncode != 0
+
+
 BENCH = """
 module bench;
   import x_dpi_pkg::*;

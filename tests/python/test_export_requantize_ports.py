@@ -161,6 +161,15 @@ def test_a_changed_module_fails(tmp_path, variant, file, old, new):
     assert make(tmp_path / "x", "icarus").returncode != 0
 
 
+@pytest.mark.parametrize("end", ["(x > 65535 ? 65535 : x)", "(x < -65535 ? -65535 : x)"])
+def test_a_sum_cut_to_17_bits_before_its_zero_point_fails(tmp_path, end):
+    """Only zero points at an end of their 16 bits tell."""
+    needs("iverilog")
+    ww.export(text("exact", -32768, 32767, multiplier=2.0), tmp_path / "x", "x", vectors=100)
+    replace(tmp_path / "x" / "rtl" / "ww_clamp.v", "x + zero", f"{end} + zero")
+    assert make(tmp_path / "x", "icarus").returncode != 0
+
+
 def test_a_port_says_what_a_constant_says():
     """Multipliers as runtimes keep them, in the model of one design for all channels."""
     rng = np.random.default_rng(4)

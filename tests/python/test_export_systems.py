@@ -222,6 +222,8 @@ def test_constants_of_tables_are_what_their_names_say(tmp_path):
     assert [table[f"A_{name}"] for name in named] == [2, 0, 1, 3, 4]
     assert (table["A_IS_TABLE"], table["A_COUNT"], table["A_WIDTH"]) == (True, 4, 3)
     assert (table["A_EMAX"], table["A_SIG_WIDTH"], table["A_LSB_EXP"]) == (1, 2, -1)
+    ww.export("convert(table(0,1,2), out=binary16)", tmp_path / "plain", name="plain", rtl=False)
+    assert table["A_HAS_SIGN"] and not constants(tmp_path / "plain", "plain")["A_HAS_SIGN"]
 
 
 def test_a_golden_model_has_the_values_of_tables_that_it_cannot_find(tmp_path):

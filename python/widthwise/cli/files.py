@@ -35,12 +35,14 @@ def add_export(commands: Any) -> None:
         "headers, RTL, test benches and vectors of a unit or operation",
         "widthwise export hopper.e4m3.f32 out/dot --name dot --vectors 10",
         "widthwise export 'multiply(e4m3fn)' out/mul --name mul_e4m3 --vectors 10 --json",
+        "widthwise export 'requantize(ruy, multiplier=port)' out/sums --name sums --vectors 10",
     )
     command.add_argument(
         "unit",
         metavar="UNIT",
         help="or an operation, as 'add(e4m3fn)'; the unit fma is 'fma(binary16, sum=binary16)'; or "
-        "a block's quantiser, as 'blocks(mxfp4)', or 'requantize(ruy, multiplier=0.25)'",
+        "a block's quantiser, as 'blocks(nvfp4, tensor_scale=0.25)', or "
+        "'requantize(ruy, multiplier=0.25)', where port may stand for a number",
     )
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")

@@ -28,7 +28,12 @@ def lies_there(x: torch.Tensor) -> bool:
 
 def gpu_of(x: torch.Tensor) -> int:
     """A tensor's GPU, which the core can use."""
-    return _device.gpu_of(_device.name_of(x.get_device()))
+    try:
+        return _device.gpu_of(_device.name_of(x.get_device()))
+    except ValueError as why:
+        raise ValueError(
+            f"a tensor lies on {x.device}, and {why}; bring it here with .cpu()"
+        ) from None
 
 
 def device_of(gpu: int) -> torch.device:
