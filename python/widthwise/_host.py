@@ -331,10 +331,12 @@ def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
     return narrow
 
 
-def wide_values(x: Any, wide: bool) -> np.ndarray:
-    """The numbers of a container in binary64, or binary32."""
+def wide_values(x: Any, wide: bool) -> Any:
+    """The numbers of a container in binary64, or binary32; of one on a GPU a DeviceArray."""
     if isinstance(x, Affine):
         return x.dequantise(np.float64 if wide else np.float32)
+    if x.device != "cpu":
+        return x.dequantise("binary64" if wide else "binary32")
     return x.to_float64() if wide else x.to_float32()
 
 

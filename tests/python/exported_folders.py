@@ -61,3 +61,11 @@ def replace(path, old, new):
     text = path.read_text()
     assert old in text, f"{path.name} has no {old}"
     path.write_text(text.replace(old, new, 1))
+
+
+def check_that_a_change_is_seen(folder, file, old, new):
+    """A module that is changed still compiles, and vectors find that it computes something else."""
+    needs("iverilog")
+    replace(folder / "rtl" / file, old, new)
+    done = make(folder, "icarus")
+    assert done.returncode != 0 and "instead of" in done.stdout, done.stdout

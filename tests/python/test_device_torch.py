@@ -1,17 +1,9 @@
 """Tensors on a GPU, with a driver and a GPU that are this CPU."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-import widthwise as ww
+from pretended_gpu import check_there
 from torch_here import NEEDED, torch, wt
-
-ROOT = Path(__file__).parents[2]
-DRIVER = ROOT / "build/tests/cuda/libcuda.so.1"
 
 pytestmark = NEEDED
 
@@ -71,15 +63,4 @@ def test_a_divisor_lies_with_what_it_divides(monkeypatch):
 
 
 def test_tensors_on_a_gpu_that_is_this_cpu():
-    if "nvcc" in ww.engines().unusable.get("cuda", ""):
-        pytest.skip("nvcc was not found")
-    if not DRIVER.exists():
-        pytest.skip("ninja -C build tests/cuda/libcuda.so.1 has not been run")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "torch_device_checks.py"],
-        cwd=Path(__file__).parent,
-        env=os.environ | {"LD_LIBRARY_PATH": str(DRIVER.parent)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    check_there("torch_device_checks.py")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import widthwise as ww
-from exported_folders import make, needs, replace
+from exported_folders import check_that_a_change_is_seen, make, needs
 from test_export_blocks import constants, vectors
 
 # variant, multiplier, zero point, range
@@ -133,10 +133,8 @@ def test_registers(tmp_path):
     ],
 )
 def test_a_changed_module_fails(tmp_path, variant, m, file, old, new):
-    needs("iverilog")
     ww.export(text(variant, m, 3, -128, 127), tmp_path / "x", "x", vectors=100)
-    replace(tmp_path / "x" / "rtl" / file, old, new)
-    assert make(tmp_path / "x", "icarus").returncode != 0
+    check_that_a_change_is_seen(tmp_path / "x", file, old, new)
 
 
 @pytest.mark.parametrize(

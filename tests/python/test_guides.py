@@ -32,7 +32,7 @@ def test_there_are_guides():
 def test_the_python_of_a_page_prints_what_the_page_says(page):
     """From its top to its end, in one session."""
     code = blocks(page, "python")
-    skip_what_is_missing(code[0])
+    skip_what_is_missing("\n".join(code))
     assert [block for block in code if not block.startswith(">>> ")] == []
     session = doctest.DocTestParser().get_doctest("\n".join(code), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -42,8 +42,9 @@ def test_the_python_of_a_page_prints_what_the_page_says(page):
 
 
 def skip_what_is_missing(code):
-    imported = re.findall(r"^>>> import (\w+)$", code, re.MULTILINE)
-    missing = [name for name in imported if find_spec(name) is None]
+    wanted = re.findall(r"^>>> import (\w+)(?: as \w+)?$", code, re.MULTILINE)
+    wanted += ["onnxscript"] if "export_to_onnx(" in code else []
+    missing = [name for name in wanted if find_spec(name) is None]
     if missing:
         pytest.skip(f"{missing[0]} is not installed: --long installs what is large")
 

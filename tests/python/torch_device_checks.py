@@ -7,7 +7,6 @@ import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 import torch
 import widthwise as ww
@@ -267,9 +266,8 @@ def test_what_lies_past_a_formats_range_waits_its_turn_too():
     assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
 
 
+@pytest.mark.skipif(PRETENDED, reason="asks for streams of torch's")
 def test_a_stream_of_the_users_own():
-    if PRETENDED:
-        return
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream), on_gpu() as streams:
         wt.quantize(drawn(5).cuda(), "e4m3fn")
@@ -305,4 +303,3 @@ def test_static_scales():
 
     scale, zero = torch.tensor(0.37), torch.tensor(0)
     both(lambda x: scaled(x, "e4m3fn", there(scale), zero), drawn(40) * 9)
-    np.testing.assert_equal(core.engine_names().count("cuda"), 1)

@@ -9,7 +9,6 @@ import torch
 
 from .. import _host
 from .._machine import by_usual_arithmetic
-from ..containers.affine import Affine
 from ..containers.scheme import is_affine
 from ._gpu import lies_there, numbers_there
 from ._memory import known, values_of
@@ -30,12 +29,9 @@ def exact_numbers(x: torch.Tensor) -> Any:
 
 def wide_values(x: Any, wide: bool) -> torch.Tensor:
     """The numbers of a container in binary64, or binary32, where its codes lie."""
+    numbers = _host.wide_values(x, wide)
     if x.device == "cpu":
-        return torch.from_numpy(_host.wide_values(x, wide))
-    if isinstance(x, Affine):
-        numbers = x.dequantise(np.float64 if wide else np.float32)
-    else:
-        numbers = x.dequantise("binary64" if wide else "binary32")
+        return torch.from_numpy(numbers)
     return values_of(numbers, torch.float64 if wide else torch.float32)
 
 

@@ -14,6 +14,7 @@ from .. import _device
 from .. import _widthwise as core
 from .._device import DeviceArray, Place
 from .._format import Format
+from .._host import NEAREST
 
 CAPTURED = (
     "a CUDA graph is being captured, and what Widthwise computes is waited for; call it before or "
@@ -80,7 +81,7 @@ def codes_there(x: torch.Tensor, own: Format, to: Format, env: core.Env, seed: i
 def values_there(codes: DeviceArray, own: Format, dtype: torch.dtype) -> torch.Tensor:
     """Codes written as numbers of a dtype that holds their format, to a new tensor."""
     y = torch.empty(codes.shape, dtype=dtype, device=device_of(codes._place.gpu))
-    converted(codes.contiguous(), numbers_there(y, own), core.Env("rne"), 0)
+    converted(codes.contiguous(), numbers_there(y, own), NEAREST, 0)
     return y
 
 
