@@ -9,11 +9,6 @@ namespace {
 
 using Count = unsigned long long;
 
-template <class T>
-Kernel kernel(const char* of_floats, const char* of_doubles) {
-  return {"affine", sizeof(T) == 4 ? of_floats : of_doubles};
-}
-
 // Scales and zero points on the device.
 struct Uploaded {
   Buffer scales, zeros;
@@ -43,7 +38,7 @@ AffineCounts quantise_affine(Device& device, const AffineNumbers& numbers, const
                             .flags = flags,
                             .clamped = counts.at<Count>(),
                             .nans = counts.at<Count>() + 1};
-  launch_each(device, kernel<T>("affine_codes_single", "affine_codes_double"),
+  launch_each(device, kernel_of<T>("affine", "affine_codes_single", "affine_codes_double"),
               numbers.layout.size(), &work);
   device.copy_out(n, counts.at(), sizeof n);
   return {n[0], n[1]};
@@ -54,7 +49,7 @@ void dequantise_affine(Device& device, const AffineNumbers& numbers, IntegerItem
                        const void* codes, T* x) {
   const Uploaded there(device, numbers);
   const AffineValues<T> work{there.steps, item, 64 - bits, codes, x};
-  launch_each(device, kernel<T>("affine_values_single", "affine_values_double"),
+  launch_each(device, kernel_of<T>("affine", "affine_values_single", "affine_values_double"),
               numbers.layout.size(), &work);
 }
 
@@ -64,8 +59,8 @@ void group_ranges(Device& device, const AffineLayout& layout, const T* x, std::s
   std::vector<Count> sides(low.size() + high.size());
   const Buffer there = copied_in(device, std::span<const Count>(sides));
   const GroupRanges<T> work{layout, x, there.at<Count>(), there.at<Count>() + low.size()};
-  launch_each(device, kernel<T>("group_ranges_single", "group_ranges_double"), layout.size(),
-              &work);
+  launch_each(device, kernel_of<T>("affine", "group_ranges_single", "group_ranges_double"),
+              layout.size(), &work);
   device.copy_out(sides.data(), there.at(), sides.size() * sizeof(Count));
   for (std::size_t g = 0; g < low.size(); ++g) {
     low[g] = -in_order<T>(sides[g]);

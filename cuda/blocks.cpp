@@ -20,11 +20,6 @@ namespace {
 
 using Count = unsigned long long;
 
-template <class T>
-Kernel kernel(const char* of_floats, const char* of_doubles) {
-  return {"blocks", sizeof(T) == 4 ? of_floats : of_doubles};
-}
-
 std::size_t elements_of(const BlockGrid& g) { return g.outer * g.rows * g.columns; }
 
 // Threads have integers of 64 digits for elements.
@@ -112,7 +107,7 @@ class Quantise {
                                 .finite = containers::keeps_specials(format_),
                                 .most = found_.most.template at<Count>(),
                                 .first = found_.of(Found::first)};
-    launch_each(device_, kernel<T>("block_maxima_single", "block_maxima_double"),
+    launch_each(device_, kernel_of<T>("blocks", "block_maxima_single", "block_maxima_double"),
                 maxima.pieces.scales(), &maxima);
   }
 
@@ -124,8 +119,8 @@ class Quantise {
                                 .count = grid_.scales(),
                                 .found = found_.scale.template at<BlockScale>(),
                                 .special = found_.of(Found::special)};
-    launch_each(device_, kernel<T>("block_scales_single", "block_scales_double"), scales.count,
-                &scales);
+    launch_each(device_, kernel_of<T>("blocks", "block_scales_single", "block_scales_double"),
+                scales.count, &scales);
   }
 
   // Elements under those scales, which rise if the format has it so.
@@ -136,7 +131,7 @@ class Quantise {
     do {
       const Count none = 0;
       device_.copy_in(found_.of(Found::clamped), &none, sizeof none);
-      launch_each(device_, kernel<T>("block_elements_single", "block_elements_double"),
+      launch_each(device_, kernel_of<T>("blocks", "block_elements_single", "block_elements_double"),
                   cuda::elements_of(grid_), &work);
     } while (work.carried && raise(work.carried));
   }
@@ -210,8 +205,8 @@ void read_blocks(Device& device, const BlockFormat& f, const BlockGrid& grid, fl
                            .elements = elements,
                            .scales = scales,
                            .x = x};
-  launch_each(device, kernel<T>("read_blocks_single", "read_blocks_double"), elements_of(grid),
-              &read);
+  launch_each(device, kernel_of<T>("blocks", "read_blocks_single", "read_blocks_double"),
+              elements_of(grid), &read);
 }
 
 template <class T>
@@ -224,7 +219,7 @@ double largest_magnitude(Device& device, const T* x, std::size_t count) {
                               .finite = false,
                               .most = found.at<Count>(),
                               .first = found.at<Count>() + 1};
-  launch_each(device, kernel<T>("block_maxima_single", "block_maxima_double"),
+  launch_each(device, kernel_of<T>("blocks", "block_maxima_single", "block_maxima_double"),
               maxima.pieces.scales(), &maxima);
   Count most = 0;
   device.copy_out(&most, found.at(), sizeof most);

@@ -16,6 +16,12 @@ struct Kernel {
   std::string with{};  // C++ of functions that it calls, compiled and linked when it is launched
 };
 
+// One that is built for floats and for doubles.
+template <class T>
+Kernel kernel_of(const char* source, const char* of_floats, const char* of_doubles) {
+  return {source, sizeof(T) == sizeof(float) ? of_floats : of_doubles};
+}
+
 struct Grid {
   static constexpr std::size_t most_blocks = 65535;            // along y or z
   static constexpr std::size_t most_lines = most_blocks * 32;  // no tile has fewer rows than 32
