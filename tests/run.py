@@ -143,8 +143,7 @@ def all_suites(options: argparse.Namespace) -> list[Suite]:
             "sanitized/",
             NOT_EXHAUSTIVE if long else NOT_OVER_AND_OVER,
         )
-        for test in repeated_tests(SANITIZED)
-        if long or test["name"] not in SANITIZED_LATER
+        for test in (repeated_tests(SANITIZED) if long or options.suites else sanitized_in_turn())
     ]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
@@ -203,6 +202,14 @@ def repeated_tests(folder: Path) -> list[dict]:
         for test in meson_tests(folder)
         if REPEATED_ROOMS & rooms(test) and "exhaustive" not in rooms(test)
     ]
+
+
+def sanitized_in_turn() -> list[dict]:
+    """Half of those that run each time, as long as the others; whoever names some gets them."""
+    table = measured()
+    tests = [test for test in repeated_tests(SANITIZED) if test["name"] not in SANITIZED_LATER]
+    tests.sort(key=lambda test: -table.get(f"sanitized/{test['name']}", 0))
+    return tests[int(os.environ["WIDTHWISE_TURN"]) % 2 :: 2]
 
 
 def arm_suites() -> list[Suite]:

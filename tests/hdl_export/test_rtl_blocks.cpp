@@ -168,7 +168,7 @@ std::vector<Code> all_pairs(const Format& f) {
   return all;
 }
 
-std::vector<Dut> pair_duts(const char* from, std::initializer_list<const char*> blocks) {
+std::vector<Dut> pair_duts(const char* from, const std::vector<const char*>& blocks) {
   std::vector<Dut> duts;
   const std::vector<Code> numbers = all_pairs(parse_format(from));
   for (const char* block : blocks)
@@ -197,18 +197,20 @@ std::vector<Code> aimed(const BlockQuantisation& q, std::size_t blocks, Random& 
 TEST_CASE("all pairs of a small float in every mode, under every scale rule, in Verilator") {
   if (!have("verilator")) return;
   check_all(HdlSimulator::verilator,
-            pair_duts("e3m2", {"block(e2m1fn,2,e8m0fnu)", "block(fixed4.2,2,e3m0fnu)"}));
+            pair_duts("e3m2", in_turn<const char*>(
+                                  {"block(e2m1fn,2,e8m0fnu)", "block(fixed4.2,2,e3m0fnu)"}, 2)));
 }
 
 TEST_CASE("all pairs of other floats to other elements, under some rules, in Verilator") {
   if (!have("verilator")) return;
   std::vector<Dut> duts;
-  for (const char* text :
-       {"blocks(block(e4m3fn,2,e2m0fnu);scale=even, a=e3m2fn)",
-        "blocks(block(posit6es1,2,e4m0fnu);scale=midmax, a=e2m3)",
-        "blocks(block(fixed5.3,2,e8m0fnu);scale=nearest;clamp=full, "
-        "a=e3m2;nan=negative_zero;inf=no)",
-        "blocks(block(e3m2fn,1x2,e5m0fnu);scale=rceil, a=ue3m2;nan=none;inf=no)"}) {
+  const std::vector<const char*> all{
+      "blocks(block(e4m3fn,2,e2m0fnu);scale=even, a=e3m2fn)",
+      "blocks(block(posit6es1,2,e4m0fnu);scale=midmax, a=e2m3)",
+      "blocks(block(fixed5.3,2,e8m0fnu);scale=nearest;clamp=full, "
+      "a=e3m2;nan=negative_zero;inf=no)",
+      "blocks(block(e3m2fn,1x2,e5m0fnu);scale=rceil, a=ue3m2;nan=none;inf=no)"};
+  for (const char* text : in_turn(all, 2)) {
     const BlockQuantisation q = parse_block_quantisation(text);
     duts.push_back(dut(fmt::format("other{}", duts.size()), text, all_pairs(q.from)));
   }
@@ -218,13 +220,15 @@ TEST_CASE("all pairs of other floats to other elements, under some rules, in Ver
 TEST_CASE("all pairs of small floats under scales that divide, in every mode, in Verilator") {
   if (!have("verilator")) return;
   std::vector<Dut> duts;
-  for (const char* text :
-       {"blocks(block(e2m1fn,2,ue4m3fn), a=e3m2)",
-        "blocks(block(e2m1fn,2,ue4m3fn), a=e3m3;inf=no;nan=none, tensor_scale=0.00371551513671875)",
-        "blocks(block(fixed5.3,2,ue4m3fn), a=e3m2, tensor_scale=0.3333333432674408)",
-        "blocks(block(posit6es1,2,ue4m3fn), a=e2m3, tensor_scale=100)",
-        "blocks(block(e4m3fn,2,binary32), a=e3m2)", "blocks(block(e5m2,1x2,binary32), a=e2m3fn)",
-        "blocks(block(fixed8.6,2,binary32), a=ue3m2;nan=none;inf=no)"}) {
+  const std::vector<const char*> all{
+      "blocks(block(e2m1fn,2,ue4m3fn), a=e3m2)",
+      "blocks(block(e2m1fn,2,ue4m3fn), a=e3m3;inf=no;nan=none, tensor_scale=0.00371551513671875)",
+      "blocks(block(fixed5.3,2,ue4m3fn), a=e3m2, tensor_scale=0.3333333432674408)",
+      "blocks(block(posit6es1,2,ue4m3fn), a=e2m3, tensor_scale=100)",
+      "blocks(block(e4m3fn,2,binary32), a=e3m2)",
+      "blocks(block(e5m2,1x2,binary32), a=e2m3fn)",
+      "blocks(block(fixed8.6,2,binary32), a=ue3m2;nan=none;inf=no)"};
+  for (const char* text : in_turn(all, 3)) {
     const BlockQuantisation q = parse_block_quantisation(text);
     duts.push_back(dut(fmt::format("divided{}", duts.size()), text, all_pairs(q.from)));
   }

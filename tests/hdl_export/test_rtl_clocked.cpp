@@ -71,7 +71,7 @@ std::vector<Dut> pipelines(std::size_t vectors) {
 }  // namespace
 
 TEST_CASE("a register behind every stage: operations and units of every kind, in Icarus") {
-  if (have("iverilog")) check_all(HdlSimulator::icarus, in_turn(pipelines(120), 2));
+  if (have("iverilog")) check_all(HdlSimulator::icarus, in_turn(pipelines(120), 4));
 }
 
 TEST_CASE("a delay line that is one short fails, whatever passes through it") {
@@ -151,7 +151,7 @@ TEST_CASE("no tool says a word of modules with a clock, and none of them has a l
   if (!have("verilator") || !have("iverilog") || !have("yosys")) return;
   std::vector<Dut> duts = running_duts(0, 1);
   for (Dut& d : pipelines(30)) duts.push_back(std::move(d));
-  for (const Dut& d : in_turn(std::move(duts), 6)) {
+  for (const Dut& d : in_turn(std::move(duts), 9)) {
     const Scratch folder;
     write_files(folder, {d});
     const Ran ran =
@@ -169,7 +169,7 @@ TEST_CASE("no tool says a word of modules with a clock, and none of them has a l
 }
 
 TEST_CASE("running sums of codes and of wide registers, in Icarus") {
-  if (have("iverilog")) check_all(HdlSimulator::icarus, in_turn(running_duts(14, 45), 3));
+  if (have("iverilog")) check_all(HdlSimulator::icarus, in_turn(running_duts(14, 45), 6));
 }
 
 // One simulation of a few, for compiling one takes longest.
@@ -183,7 +183,7 @@ TEST_CASE("pipelines and running sums, long ones, in Verilator") {
   std::vector<Dut> duts;
   for (const auto& all : {pipelines(1500), running_duts(150, 200)})
     std::ranges::copy_if(all, std::back_inserter(duts), taken);
-  check_all(HdlSimulator::verilator, in_turn(std::move(duts), 2));
+  check_all(HdlSimulator::verilator, in_turn(std::move(duts), 4));
 }
 
 TEST_CASE("a running sum takes its blocks every II clocks: one for a register, LATENCY for codes") {

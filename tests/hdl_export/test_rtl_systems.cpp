@@ -10,19 +10,19 @@ using namespace tests;
 
 TEST_CASE("all operands, modes and flags of small fixed point, posits and takums, in Verilator") {
   if (!have("verilator")) return;
-  check_all(HdlSimulator::verilator, in_turn(small_system_duts(), 2));
+  check_all(HdlSimulator::verilator, in_turn(small_system_duts(), 4));
 }
 
 TEST_CASE("operations on wide fixed point, posits and takums, mixed ones too, in Icarus") {
   if (!have("iverilog")) return;
-  std::vector<Dut> duts = in_turn(wide_system_duts(300), 2);
+  std::vector<Dut> duts = in_turn(wide_system_duts(300), 4);
   for (Dut& d : duts) d = thinned(std::move(d), 300);
   check_all(HdlSimulator::icarus, duts);
 }
 
 TEST_CASE("units of fixed point, posits and takums, in Icarus") {
   if (!have("iverilog")) return;
-  check_all(HdlSimulator::icarus, in_turn(system_unit_duts(40), 2));
+  check_all(HdlSimulator::icarus, in_turn(system_unit_duts(40), 4));
 }
 
 TEST_CASE("registers and running sums of fixed point, posits and takums, in Icarus") {
@@ -32,7 +32,7 @@ TEST_CASE("registers and running sums of fixed point, posits and takums, in Icar
 
 TEST_CASE("units of other number systems that nobody thought of, in Icarus") {
   if (!have("iverilog")) return;
-  check_all(HdlSimulator::icarus, in_turn(random_duts(2, 20, 30, turn_to_other_systems), 2));
+  check_all(HdlSimulator::icarus, in_turn(random_duts(2, 20, 30, turn_to_other_systems), 4));
 }
 
 TEST_CASE("all that in Verilator, on many operands") {

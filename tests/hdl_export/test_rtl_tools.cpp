@@ -13,7 +13,7 @@ void write_dut(const Scratch& folder, const Dut& d) { write_files(folder, {d}); 
 void check_silent(const std::string& command) {
   const std::vector<Dut> all = all_duts(1);
   CHECK(all.size() > 70);
-  for (const Dut& d : in_turn(all, 3)) {
+  for (const Dut& d : in_turn(all, 6)) {
     const Scratch folder;
     write_dut(folder, d);
     const Ran lint = run(folder.path(), fmt::format(fmt::runtime(command), d.name));
@@ -36,7 +36,7 @@ TEST_CASE("iverilog -Wall -g2005 says nothing of any unit") {
 // Verilator's -Wall has looked for them already.
 TEST_CASE("yosys makes neither latches nor loops of any unit") {
   if (!have("yosys")) return;
-  for (const Dut& d : in_turn(all_duts(1), 6)) {
+  for (const Dut& d : in_turn(all_duts(1), 12)) {
     const Scratch folder;
     write_dut(folder, d);
     const Ran ran =

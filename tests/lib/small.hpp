@@ -5,6 +5,7 @@
 
 #include "tally.hpp"
 #include "tests/oracle/walk.hpp"
+#include "tests/turns.hpp"
 #include "trial.hpp"
 
 // The definition against the value-walking oracle, in formats whose values can be listed.
@@ -60,6 +61,11 @@ class Judge {
   Tally tally_;
   Random random_{20240713};
 };
+
+// Of environments that are too many for each run half: every mode by one of two rules of tininess.
+inline std::vector<Env> half_of(std::vector<Env> environments) {
+  return in_turn(std::move(environments), 2);
+}
 
 // Every kind of encoding that there is, at most eight bits wide.
 const std::vector<Format>& small_formats();

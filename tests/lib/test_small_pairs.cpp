@@ -21,21 +21,21 @@ void every_pair(std::initializer_list<Operation> operations, const std::vector<F
 }  // namespace
 
 TEST_SUITE("exhaustive") {
-  TEST_CASE("add and subtract: every pair of codes, every mode, both tininess rules") {
+  TEST_CASE("add and subtract: every pair of codes, every mode, tininess rules in turn") {
     every_pair({Operation::add, Operation::subtract}, small_formats(),
-               deterministic_environments());
+               half_of(deterministic_environments()));
   }
-  TEST_CASE("multiply: every pair of codes, every mode, both tininess rules") {
-    every_pair({Operation::multiply}, small_formats(), deterministic_environments());
+  TEST_CASE("multiply: every pair of codes, every mode, tininess rules in turn") {
+    every_pair({Operation::multiply}, small_formats(), half_of(deterministic_environments()));
   }
-  TEST_CASE("divide: every pair of codes, every mode, both tininess rules") {
-    every_pair({Operation::divide}, small_formats(), deterministic_environments());
+  TEST_CASE("divide: every pair of codes, every mode, tininess rules in turn") {
+    every_pair({Operation::divide}, small_formats(), half_of(deterministic_environments()));
   }
-  TEST_CASE("remainder: every pair of codes, every mode, both tininess rules") {
-    every_pair({Operation::remainder}, small_formats(), deterministic_environments());
+  TEST_CASE("remainder: every pair of codes, every mode, tininess rules in turn") {
+    every_pair({Operation::remainder}, small_formats(), half_of(deterministic_environments()));
   }
   TEST_CASE("add, multiply, divide: every pair of codes, stochastic rounding") {
     every_pair({Operation::add, Operation::multiply, Operation::divide}, main_formats(),
-               stochastic_environments());
+               half_of(stochastic_environments()));
   }
 }

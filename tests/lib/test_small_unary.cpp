@@ -58,10 +58,10 @@ std::vector<std::uint64_t> integers(Random& random) {
 
 TEST_SUITE("exhaustive") {
   TEST_CASE("convert: every code of every format to every format, every mode, flags") {
-    every_code_and_target(Operation::convert, all_environments());
+    every_code_and_target(Operation::convert, half_of(all_environments()));
   }
   TEST_CASE("sqrt: every code of every format to every format, every mode, flags") {
-    every_code_and_target(Operation::sqrt, all_environments());
+    every_code_and_target(Operation::sqrt, half_of(all_environments()));
   }
 }
 
@@ -83,11 +83,12 @@ TEST_CASE("round to integral, silent and telling: every code, every mode, flags"
 }
 
 TEST_CASE("round to integral in another format rounds twice where that is too narrow") {
+  const std::vector<Env> environments = half_of(all_environments());
   Judge judge;
   for (const Codes& f : small_codes())
     for (const Format& to : main_formats())
-      judge.all_codes(Operation::round_to_integral_exact, Target(to, all_environments()), f);
-  judge.expect(codes_in_all() * main_formats().size() * all_environments().size());
+      judge.all_codes(Operation::round_to_integral_exact, Target(to, environments), f);
+  judge.expect(codes_in_all() * main_formats().size() * environments.size());
 }
 
 TEST_CASE("scaleb: every code times 2^-40 to 2^40, and times powers past every range") {

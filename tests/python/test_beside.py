@@ -66,7 +66,7 @@ def trace_of(design, vector, lanes=None):
     return ww.trace(u, a, b, ww.from_bits(vector["c"], u.c))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize("design", [*RIGHT, *OPERATIONS])
 def test_right_hardware_agrees_in_every_wire(tmp_path, design):
     needs("iverilog")
@@ -86,7 +86,7 @@ def test_right_hardware_agrees_in_every_wire(tmp_path, design):
     assert {"unpack", "pack"} <= stages and (len(stages) > 4 or design in FEW_STAGES)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("nan", ["propagate", "x86", "negative"])
 @pytest.mark.parametrize("pipeline", [None, ["unpack", "round", "pack"]])
 def test_a_nan_that_is_handed_on_agrees_too(tmp_path, nan, pipeline):
@@ -127,6 +127,7 @@ FAULTS_OF_SYSTEMS = {
 }
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("f", FAULTS_OF_SYSTEMS)
 def test_a_fault_in_another_number_system_shows_at_its_stage(tmp_path, f):
     needs("iverilog")
@@ -143,7 +144,7 @@ def test_a_fault_in_another_number_system_shows_at_its_stage(tmp_path, f):
     assert beside.first and beside.first.stage == stage, beside
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(6)
 @pytest.mark.parametrize("pipeline", [None, ["product", "group_sum_align", "normalise", "round"]])
 @pytest.mark.parametrize("stage", FAULTS)
 def test_a_fault_shows_at_its_stage(tmp_path, stage, pipeline):

@@ -51,6 +51,7 @@ def test_what_was_changed_is_kept_and_named_and_force_writes_it_anew(tmp_path):
     assert os.listdir(tmp_path) == ["hw"]
 
 
+@pytest.mark.in_turn(3)
 def test_what_make_leaves_does_not_stop_the_next_export_and_make_clean_takes_it_away(tmp_path):
     needs("yosys")
     ww.export("add(e2m1fn)", tmp_path / "hw", "adder", vectors=5)
@@ -186,6 +187,7 @@ def depth_between_registers(folder, name):
     return max(depths.values())
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("design", "pipeline"),
     [
@@ -210,6 +212,7 @@ def test_the_readme_gives_the_depth_from_register_to_register(tmp_path, design, 
         assert 45 <= right <= 60
 
 
+@pytest.mark.in_turn(3)
 def test_a_generator_of_random_words_is_shared_and_costs_what_the_readme_says(tmp_path):
     needs("yosys")
     luts = {}
@@ -265,6 +268,7 @@ def test_the_readme_says_where_hardfloats_adder_is_wrong(tmp_path, fraction):
 # --- make -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn(3)
 def test_a_blank_in_the_path_is_no_matter(tmp_path):
     needs("verilator")
     folder = tmp_path / "my hard ware" / "an adder"
@@ -276,6 +280,7 @@ def test_a_blank_in_the_path_is_no_matter(tmp_path):
     assert contents(folder) == before
 
 
+@pytest.mark.in_turn(3)
 def test_rtl_with_warnings_runs_without_the_lint(tmp_path):
     needs("verilator")
     folder = tmp_path / "hw"

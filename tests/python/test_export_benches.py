@@ -56,6 +56,7 @@ STALLS = {
 }
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("fault", "tool"),
     [
@@ -83,6 +84,7 @@ def test_so_do_a_register_alone_and_a_running_sum(copied, name, fault):
     assert checked(folder, "icarus").returncode != 0
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("name", "tool"),
     [("piped", "icarus"), ("piped", "cocotb"), ("sums", "dpi")],
@@ -105,7 +107,7 @@ def without_flags(copied):
     return folder
 
 
-@pytest.mark.sample(2)
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize("tool", ["icarus", "cocotb", "dpi"])
 def test_a_module_without_flags_is_checked_when_that_is_said(without_flags, tool):
     needs("verilator" if tool == "dpi" else "iverilog")
@@ -129,6 +131,7 @@ def test_flags_are_compared_unless_that_is_said(copied):
 # --- Verilator's own library ----------------------------------------------------------------------
 
 
+@pytest.mark.in_turn(3)
 def test_verilators_library_is_compiled_once_for_all_benches_by_the_same_options(copied):
     needs("verilator")
     folder = copied("mul16")
@@ -158,6 +161,7 @@ def said_wrong(told):
     return vector
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("tool", ["icarus", "cocotb"])
 def test_a_failure_has_its_operands(copied, tool):
     folder = copied("mul16")
@@ -181,6 +185,7 @@ def test_a_vector_is_replayed_by_its_number(folders):
     assert done.returncode != 0 and "say which vector, as VECTOR=17" in done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_a_failure_of_dpi_is_replayed_by_its_line(copied):
     folder = copied("mul16")
     replace(folder / "rtl" / "mul16.v", ".BIAS(8'h0f)", ".BIAS(8'h0e)")
@@ -193,6 +198,7 @@ def test_a_failure_of_dpi_is_replayed_by_its_line(copied):
     assert make(folder, "replay", f"VECTOR={line}").returncode == 0
 
 
+@pytest.mark.in_turn(3)
 def test_a_block_of_a_sum_is_replayed_with_the_sum(copied):
     folder = copied("sums")
     assert "5 vectors, 0 errors" in make(folder, "replay", "VECTOR=4799").stdout

@@ -104,6 +104,7 @@ def test_vectors_are_as_ocp_defines_them(mxfp8):
     assert {0, 246, 255} <= met and len(met) > 50
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("tool", ["icarus", "verilator", "cocotb"])
 def test_benches_pass(mxfp8, tool):
     needs({"icarus": "iverilog", "cocotb": "iverilog"}.get(tool, tool))
@@ -114,6 +115,7 @@ def test_benches_pass(mxfp8, tool):
     assert f"{len(vectors(mxfp8, 'mx'))} vectors, 0 errors" in done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_yosys_takes_it(tmp_path):
     needs("yosys")
     text = "blocks(block(e2m1fn,4,e8m0fnu);scale=even, a=bfloat16)"
@@ -122,6 +124,7 @@ def test_yosys_takes_it(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_headers_and_registers(tmp_path):
     needs("iverilog")
     stages = "unpack,largest,scale,align,round"
@@ -134,6 +137,7 @@ def test_headers_and_registers(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_a_changed_module_fails(tmp_path):
     ww.export("blocks(mxfp4;scale=rceil, a=bfloat16)", tmp_path / "x", "x", vectors=40)
     check_that_a_change_is_seen(tmp_path / "x", "ww_block_scale.v", ">= UP", "> UP")
@@ -220,6 +224,7 @@ def said_beside_the_model(there, bench):
     return "\n" + ran.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
     needs("verilator")
     there = tmp_path / "x"

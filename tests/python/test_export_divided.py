@@ -98,7 +98,7 @@ def test_vectors_are_the_definition(case):
     assert len(scales) > 30 and (quantised is tile or saturated)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 def test_modules_pass_in_verilator(case):
     needs("verilator")
     folder = case[0]
@@ -116,6 +116,7 @@ def test_constants_say_what_is_divided(case):
     assert table["BLOCK_NUMBERS"] == 16 and "SCALE_UP" not in table
 
 
+@pytest.mark.in_turn(3)
 def test_icarus_headers_and_yosys(tmp_path):
     needs("iverilog")
     needs("yosys")
@@ -127,6 +128,7 @@ def test_icarus_headers_and_yosys(tmp_path):
     assert 'ww.blocks(x, "block(e2m1fn,2,ue4m3fn)", tensor_scale=0.25)' in readme
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     ("text", "stages"),
     [
@@ -157,6 +159,7 @@ def test_a_changed_module_fails(tmp_path, text, file, old, new):
     check_that_a_change_is_seen(tmp_path / "x", file, old, new)
 
 
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
@@ -199,7 +202,7 @@ endmodule
 """
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("source", ["e5m2", "binary32"])
 @pytest.mark.parametrize(
     ("block", "widths"),

@@ -46,6 +46,7 @@ def test_a_multiplier_is_a_units_and_is_not_the_golden_models(folders, tmp_path)
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("name", "tool"),
     [
@@ -77,12 +78,14 @@ def test_registers_are_in_the_headers_and_an_unknown_stage_is_refused(folders, t
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.in_turn(3)
 def test_a_tensor_core_passes_in_verilator(folders):
     needs("verilator")
     done = make(folders / "dot32", "verilator")
     assert re.fullmatch(r"verilator: \d+ vectors, 0 errors\n", done.stdout), done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_synthesis_tells_area_and_depth(folders):
     needs("yosys")
     done = make(folders / "fma8", "yosys")
@@ -219,6 +222,7 @@ def test_icarus_notices(mul16, fault):
     assert len(errors) <= 20
 
 
+@pytest.mark.in_turn(3)
 def test_dpi_passes_and_notices(tmp_path):
     """The golden model judges the RTL in Verilator; a constant that is wrong shows at once."""
     needs("verilator")

@@ -90,6 +90,7 @@ def test_vectors_are_the_formulas_and_the_simulators(case):
     assert len(lines) > 450 and clamped < len(lines)
 
 
+@pytest.mark.in_turn(2)
 def test_modules_pass_in_icarus(case):
     needs("iverilog")
     folder, _ = case
@@ -97,6 +98,7 @@ def test_modules_pass_in_icarus(case):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_a_bench_in_verilator_beside_the_model_and_yosys(tmp_path):
     needs("verilator")
     needs("yosys")
@@ -106,6 +108,7 @@ def test_a_bench_in_verilator_beside_the_model_and_yosys(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_registers(tmp_path):
     needs("iverilog")
     for variant, stages in (

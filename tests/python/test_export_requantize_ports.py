@@ -94,7 +94,7 @@ def test_vectors_meet_ties_and_the_fields_ends(case):
     assert len(ties) > 10
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 def test_modules_pass_in_verilator_beside_the_model(case, tmp_path):
     needs("verilator")
     folder, variant, qmin, qmax = case
@@ -106,6 +106,7 @@ def test_modules_pass_in_verilator_beside_the_model(case, tmp_path):
     assert " vectors, 0 errors" in done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_a_port_alone_in_icarus_with_headers_and_yosys(tmp_path):
     needs("iverilog")
     needs("yosys")
@@ -125,6 +126,7 @@ def test_a_port_alone_in_icarus_with_headers_and_yosys(tmp_path):
     assert constants(tmp_path / "f", "f")["B_WIDTH"] == 31
 
 
+@pytest.mark.in_turn(3)
 def test_registers(tmp_path):
     needs("iverilog")
     for variant, stages in (

@@ -51,6 +51,7 @@ def lines_of(folder):
     ]
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_folder_alone_passes_in_icarus(folders, name):
     needs("iverilog")
@@ -58,6 +59,7 @@ def test_the_folder_alone_passes_in_icarus(folders, name):
     assert done.stdout == f"icarus: {len(lines_of(folders / name))} vectors, 0 errors\n"
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("name", ["codes"])
 def test_the_folder_alone_passes_in_cocotb(folders, name):
     needs("iverilog")
@@ -166,7 +168,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_icarus_notices(folders, tmp_path, fault):
     needs("iverilog")
@@ -189,6 +191,7 @@ def judged(tmp_path_factory):
     return folder
 
 
+@pytest.mark.in_turn(3)
 def test_the_golden_model_judges_sums_random_words_and_wide_codes(judged, tmp_path):
     needs("verilator")
     done = make(judged, "dpi", "CHECKS=20000")

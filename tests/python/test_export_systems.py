@@ -181,6 +181,7 @@ def folders(tmp_path_factory):
     return there
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_folder_alone_passes(folders, name):
     needs("iverilog")
@@ -189,12 +190,14 @@ def test_the_folder_alone_passes(folders, name):
     assert re.search(r"icarus: \d+ vectors, 0 errors\n", done.stdout), done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_the_golden_model_judges_modules_of_other_systems(folders):
     needs("verilator")
     done = make(folders / "quire", "dpi", "CHECKS=5000")
     assert re.search(r"dpi: \d+ vectors, 0 errors\n", done.stdout), done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_vhdl_and_synthesis_take_them(folders):
     needs("ghdl"), needs("yosys")
     done = make(folders / "product", "ghdl", "yosys")

@@ -63,13 +63,14 @@ def mutated(path, pattern, by):
     path.write_text(re.sub(pattern, moved if isinstance(by, int) else by, text))
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_unit_itself_passes(folders, name):
     needs("iverilog")
     assert make(folders / name, "icarus").returncode == 0
 
 
-@pytest.mark.sample(2)
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize(("name", "file", "pattern", "by"), MUTANTS)
 def test_a_threshold_one_off_is_seen(folders, tmp_path, name, file, pattern, by):
     needs("iverilog")

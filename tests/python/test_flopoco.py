@@ -128,8 +128,8 @@ def line(*words):
     return " ".join(f"{word:X}" for word in words)
 
 
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("we, wf", [(2, 2), (3, 2), (3, 1)])
 def test_every_two_words_are_as_the_model_has_them(op, we, wf):
     model = Model(we, wf)
@@ -138,6 +138,7 @@ def test_every_two_words_are_as_the_model_has_them(op, we, wf):
     assert f"{len(lines)} vectors, 0 errors" in done.stdout, done.stderr
 
 
+@pytest.mark.in_turn(3)
 @pytest.mark.parametrize("we, wf", [(3, 4), (4, 3), (2, 6)])
 def test_every_root_is_as_the_model_has_it(we, wf):
     model = Model(we, wf)

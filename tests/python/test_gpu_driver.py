@@ -233,7 +233,7 @@ def test_kernels_that_were_not_compiled_are_said_to_be_missing(drivers, tmp_path
     assert "not cuda: the kernels for a GPU were not compiled, './dev build' does so" in out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.in_turn(4)
 @pytest.mark.parametrize("gpu", ["80", "120"])
 def test_kernel_and_text_link_into_a_program(drivers, nvrtc, tmp_path, monkeypatch, gpu):
     nvcc = shutil.which("nvcc")

@@ -53,7 +53,7 @@ def test_files_inside_pytorch_have_one_name_by_which_their_seconds_are_kept():
     there = run.python_suites()
     (whole,) = [s for s in run.together(there) if s.name == run.ALL_INSIDE_TORCH]
     assert len(whole.files) == len(run.inside_torch(there)) > 10
-    assert measured()[whole.name] > 30
+    assert measured()[whole.name] > 15
     some = run.together(run.inside_torch(there)[:2])
     assert [s.name for s in some] == [f"{run.SOME}2 inside PyTorch"]
 
@@ -66,3 +66,15 @@ def reached(monkeypatch, changed):
     monkeypatch.setattr(reach, "made_of", made_of)
     monkeypatch.setattr(reach, "changed_files", lambda since: {reach.ROOT / f for f in changed})
     return {suite.name for suite in reach.reached(SUITES, [(PLAIN, "module")], "HEAD")}
+
+
+def test_each_sanitized_suite_has_its_turn(monkeypatch):
+    there = [{"name": name} for name in ("lib", "blocks", "exact", *run.SANITIZED_LATER)]
+    monkeypatch.setattr(run, "repeated_tests", lambda folder: list(there))
+
+    def taken(turn):
+        monkeypatch.setenv("WIDTHWISE_TURN", str(turn))
+        return {test["name"] for test in run.sanitized_in_turn()}
+
+    first, second = taken(6), taken(7)
+    assert first | second == {"lib", "blocks", "exact"} and not first & second

@@ -325,7 +325,7 @@ def check_design(lines, design, *options):
     return done.returncode, done.stdout.strip(), done.stderr
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize(("design", "options"), DESIGNS)
 def test_designs_have_vectors(design, options):
     lines = design_lines(design, options)
@@ -419,7 +419,7 @@ PRINTED = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("design", PRINTED)
 def test_designs_are_verified_as_testfloat_prints_them(design):
     options, columns = PRINTED[design]

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "targets.hpp"
+#include "tests/turns.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/op/convert.hpp"
 #include "widthwise/sim/codes.hpp"
@@ -121,7 +121,8 @@ CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRa
 
 // From any one on, and the last.
 std::vector<Manner> some_manners(ProductRandom& random) {
-  const std::size_t others = sorts_of_operands() - 1, first = random() % (manners - 1);
+  const std::size_t others = sorts_of_operands() - 1;
+  const std::size_t first = (random() + turn()) % (manners - 1);
   std::vector<Manner> some{last_manner};
   for (std::size_t i = 0; i < others; ++i)
     some.push_back(static_cast<Manner>((first + i) % (manners - 1)));
@@ -138,13 +139,13 @@ std::size_t sorts_of_operands() {
 #ifdef __SANITIZE_ADDRESS__
   return 2;
 #else
-  return manners;
+  return is_long() ? manners : 5;
 #endif
 }
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
-std::size_t sorts_of_c() { return std::getenv("WIDTHWISE_LONG") ? 3 : 1; }
+std::size_t sorts_of_c() { return is_long() ? 3 : 1; }
 
 std::uint64_t outputs_compared(const Rival::Shape& s) {
   return sorts_of_operands() * sorts_of_c() * s.m * s.n;

@@ -7,6 +7,7 @@
 #include "edges.hpp"
 #include "limb_ways.hpp"
 #include "targets.hpp"
+#include "tests/turns.hpp"
 
 // Chains of exact sums in limbs against the reference: all products of a block at once.
 namespace {
@@ -176,7 +177,7 @@ TEST_SUITE("exhaustive") {
                        {1, -m - down, true},
                        {1, -m - down, true},
                        {1, -m - down, true}});
-      for (const char* mode : {"rne", "rdn", "rup", "rtz"})
+      for (const char* mode : in_turn<const char*>({"rne", "rdn", "rup", "rtz"}, 4))
         for (const char* form :
              {"dot(e15m{0}, lanes=6, out=e15m{0}:{1})", "dot(e15m{0}, lanes=2, out=e15m{0}:{1})",
               "dot(e15m{0}, out=e15m{0}:{1})"}) {
@@ -201,7 +202,8 @@ TEST_SUITE("exhaustive") {
                          {1, e - m - 1, true},
                          {1, e - m - 1, true},
                          {1, e - m - 1, true}});
-      for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, out=e15m{0}:rdn)"}) {
+      for (const char* form :
+           in_turn<const char*>({"dot(e15m{0}, lanes=8)", "dot(e15m{0}, out=e15m{0}:rdn)"}, 2)) {
         all.compare(columns, parse_unit(fmt::format(fmt::runtime(form), p - 1)));
       }
     }
@@ -220,7 +222,7 @@ TEST_SUITE("exhaustive") {
           columns.add(
               {{-1, -m, true}, {-1, 0, true}, {1, 0, false}, {1, -1, false}, {1, -j, true}});
         }
-      for (const char* mode : {"rne", "rdn", "rup", "sr13"})
+      for (const char* mode : in_turn<const char*>({"rne", "rdn", "rup", "sr13"}, 4))
         for (const char* form :
              {"dot(e15m{0}, lanes=5, out=e15m{0}:{1})", "dot(e15m{0}, out=e15m{0}:{1})"}) {
           all.compare(columns, parse_unit(fmt::format(fmt::runtime(form), p - 1, mode)));

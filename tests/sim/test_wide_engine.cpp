@@ -3,6 +3,7 @@
 #include "edges.hpp"
 #include "limb_ways.hpp"
 #include "targets.hpp"
+#include "tests/turns.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -400,7 +401,7 @@ TEST_CASE("wide: random bits beside digits that run in ones and zeros" *
   ComparingRuns all;
   for (const std::string& way : ways())
     for (const int p : {33, 64, 113, 256})
-      for (const int k : {1, 2, 8, 13, 32})
+      for (const int k : in_turn<int>({1, 2, 8, 13, 32}, 2))
         for (const char* variant : {"", ":half", ":even"}) {
           const std::string mode = fmt::format("sr{}{}", k, variant);
           all.compare(way, rounding_by(p, mode, mode), 3);
