@@ -10,11 +10,11 @@ namespace {
 using Count = unsigned long long;
 
 // Scales and zero points on the device.
-struct Uploaded {
+struct ScalesThere {
   Buffer scales, zeros;
   AffineSteps steps;
 
-  Uploaded(Device& device, const AffineNumbers& x)
+  ScalesThere(Device& device, const AffineNumbers& x)
       : scales(copied_in(device, x.scales)),
         zeros(copied_in(device, x.zero_points)),
         steps{x.layout, scales.at<double>(), zeros.at<std::int64_t>()} {}
@@ -26,7 +26,7 @@ template <class T>
 AffineCounts quantise_affine(Device& device, const AffineNumbers& numbers, const AffineRule& rule,
                              int bits, const T* x, void* codes, std::uint8_t* flags,
                              RandomSource random) {
-  const Uploaded there(device, numbers);
+  const ScalesThere there(device, numbers);
   Count n[2] = {};
   const Buffer counts = copied_in(device, std::span<const Count>(n));
   const AffineCodes<T> work{.steps = there.steps,
@@ -47,7 +47,7 @@ AffineCounts quantise_affine(Device& device, const AffineNumbers& numbers, const
 template <class T>
 void dequantise_affine(Device& device, const AffineNumbers& numbers, IntegerItem item, int bits,
                        const void* codes, T* x) {
-  const Uploaded there(device, numbers);
+  const ScalesThere there(device, numbers);
   const AffineValues<T> work{there.steps, item, 64 - bits, codes, x};
   launch_each(device, kernel_of<T>("affine", "affine_values_single", "affine_values_double"),
               numbers.layout.size(), &work);
