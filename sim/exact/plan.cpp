@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "sim/dot/capacity.hpp"
+#include "sim/engine/fields.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/carrier.hpp"
 
@@ -92,11 +93,32 @@ bool in_doubles(const Plan& p, const Unit& u) {
          (p.reg != Register::saturates || *u.group_sum.width <= 51);
 }
 
+// One sum: no other is met, nor a chain of them.
+Unit as_computed(const Unit& u) {
+  using fields::of;
+  return {.a = of(u.a),
+          .b = of(u.b),
+          .c = of(u.c),
+          .lanes = 0,
+          .product = {.exponent = u.product.exponent},
+          .group_sum = of(u.group_sum),
+          .block_sum = u.block_sum,
+          .c_sum = u.c_sum,
+          .c_level = CLevel::group,
+          .late_frac = u.late_frac,
+          .out = of(u.out),
+          .scale = of(u.scale),
+          .chain = {.lane_permutation = u.chain.lane_permutation,
+                    .compensation = u.chain.compensation,
+                    .final = of(u.chain.final)}};
+}
+
 }  // namespace
 
 Answer plan(const Unit& u, std::size_t k, bool flags) {
   const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
   if (const std::string why = unlike_one_sum(u); !why.empty()) return refuse(why);
+  if (u != as_computed(u)) return refuse(fields::unknown);
   if (k > most_k) return refuse("more than 2^30 products a sum");
   if (!moderate(u)) return refuse("exponents past 2^20");
 

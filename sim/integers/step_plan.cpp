@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/fields.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
@@ -28,6 +29,27 @@ std::string unlike_a_chain(const Unit& u) {
   if (!exact(joins_c) || !exact(u.group_sum))
     return "its sums are aligned, of a given width, or rounded inside";
   return {};
+}
+
+// Chains of multiply-adds, whose exponents and registers nobody looks at.
+Unit as_computed(const Unit& u) {
+  using fields::of;
+  const Chain& chain = u.chain;
+  Unit z{.a = of(u.a),
+         .b = of(u.b),
+         .c = of(u.c),
+         .lanes = 1,
+         .product = {.round = of(u.product.round), .exponent = u.product.exponent},
+         .groups = u.groups,
+         .group_sum = of(u.group_sum),
+         .block_sum = of(u.block_sum),
+         .c_sum = of(u.c_sum),
+         .c_level = u.c_level,
+         .late_frac = u.late_frac,
+         .out = of(u.out),
+         .chain = {.c_at = chain.c_at, .c_round = of(chain.c_round), .final = of(chain.final)}};
+  if (chain.promote) z.chain.promote = {chain.promote->interval, of(chain.promote->round)};
+  return z;
 }
 
 // What codes, and the digits that a rounding looks at, take.
@@ -64,6 +86,7 @@ Need need(const Unit& u) {
 
 Answer plan(const Unit& u) {
   if (std::string why = unlike_a_chain(u); !why.empty()) return {0, std::move(why)};
+  if (u != as_computed(u)) return {0, fields::unknown};
   const Need n = need(u);
   if (!n.cut.empty()) return {0, n.cut};
   for (const int width : {32, 64})

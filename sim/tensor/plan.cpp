@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels.hpp"
+#include "sim/engine/fields.hpp"
 #include "sim/engine/final_rounding.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -107,6 +108,24 @@ bool narrow(const Plan& p, const Format& a, const Format& b, const Format& c) {
          a.emax() + b.emax() <= most_exponent;
 }
 
+// Chains of blocks, each one fused sum of its products with C: no sum after it is met.
+Unit as_computed(const Unit& u) {
+  using fields::of;
+  return {.a = of(u.a),
+          .b = of(u.b),
+          .c = of(u.c),
+          .lanes = u.lanes,
+          .group_sum = of(u.group_sum),
+          .block_sum = u.block_sum,
+          .c_sum = u.c_sum,
+          .c_level = CLevel::group,
+          .out = of(u.out),
+          .chain = {.lane_permutation = u.chain.lane_permutation,
+                    .c_at = u.chain.c_at,
+                    .c_round = of(u.chain.c_round),
+                    .final = of(u.chain.final)}};
+}
+
 }  // namespace
 
 Answer plan(const Unit& u) {
@@ -114,6 +133,7 @@ Answer plan(const Unit& u) {
   for (const std::string& why : {unlike_a_tensor_unit(u), unlike_a_window(u.group_sum),
                                  unheld("a", u.a), unheld("b", u.b), unlike_a_result(u)})
     if (!why.empty()) return refuse(why);
+  if (u != as_computed(u)) return refuse(fields::unknown);
 
   const Align& align = u.group_sum.align;
   const std::int64_t F = align.frac_bits, frac_a = frac_bits(u.a), frac_b = frac_bits(u.b);
