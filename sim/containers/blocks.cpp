@@ -48,13 +48,22 @@ V at_most(double most) {
   return std::abs(static_cast<double>(v)) > std::abs(most) ? std::nextafter(v, V{0}) : v;
 }
 
-// The digits of a float that are 0 in all borders of the element's roundings; none where there are
-// few of them, or where some borders are no normal floats.
-std::uint32_t digits_beyond(const Format& element, const Rounding& r) {
-  constexpr int least = 5;
-  if (!fits_floats(element, r)) return 0;
+// Whether all that lies below half of the least number becomes zero.
+bool small_is_zero(const Format& element, const Rounding& r) {
+  return is_nearest(r.mode) && (element.is_float() || element.is_fixed());
+}
+
+// Of the element's roundings; no digits beyond where there are few of them, or where some borders
+// are no normal floats.
+Borders borders_of(const Format& element, const Rounding& r) {
+  constexpr int least_digits = 5, bias = 127, fields = 128;
+  if (!fits_floats(element, r)) return {};
   const int beyond = digits_of<float> + 1 - digits_wanted(element, r);
-  return beyond < least ? 0 : (std::uint32_t{1} << beyond) - 1;
+  if (beyond < least_digits) return {};
+  const auto first = element.least_digit() - 1;
+  const bool is_first = small_is_zero(element, r) && element.emax() - first < fields;
+  return {(std::uint32_t{1} << beyond) - 1,
+          is_first ? static_cast<std::uint32_t>(first + bias) : 0};
 }
 
 // Room for the rows of numbers between two steps.
@@ -124,8 +133,8 @@ struct Once {
     step(x, by, n, group, v);
   }
 };
-using MultipliedOnce = Once<scale, void>;        // as products of single steps are defined
-using DividedOnce = Once<divide, WideDivisors>;  // as divisions by scales in binary32 are
+using MultipliedOnce = Once<scale, SingleFactors>;  // as products of single steps are defined
+using DividedOnce = Once<divide, WideDivisors>;     // as divisions by scales in binary32 are
 
 template <class T, class V, class Step>
 class Quantise final : public BlockQuantiser::Work {
@@ -139,8 +148,8 @@ class Quantise final : public BlockQuantiser::Work {
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
         specials_(spelled(f)),
-        bounds_{static_cast<float>(scaler_.steps().max), digits_beyond(f.element, how.rounding),
-                is_nearest(how.rounding.mode) && (f.element.is_float() || f.element.is_fixed())},
+        bounds_{static_cast<float>(scaler_.steps().max), borders_of(f.element, how.rounding),
+                small_is_zero(f.element, how.rounding)},
         plain_(is_plain(f)) {}
 
   std::size_t panels() const final { return panels_.count(); }
@@ -182,7 +191,7 @@ class Quantise final : public BlockQuantiser::Work {
   bool is_plain(const BlockFormat& f) const {
     if (!has_few || scaler_.least() != -scaler_.steps().max) return false;
     if constexpr (!std::is_same_v<Step, Multiplied>)
-      return scaler_.has_few_steps() && bounds_.beyond > 0;
+      return scaler_.has_few_steps() && bounds_.borders.beyond > 0;
     return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
 
