@@ -136,6 +136,11 @@ struct Once {
 using MultipliedOnce = Once<scale, SingleFactors>;  // as products of single steps are defined
 using DividedOnce = Once<divide, WideDivisors>;     // as divisions by scales in binary32 are
 
+// Whether few passes go over such groups.
+bool are_few(std::size_t group) {
+  return group == 1 || (whole_vectors(group) && group <= longest_piece);
+}
+
 template <class T, class V, class Step>
 class Quantise final : public BlockQuantiser::Work {
  public:
@@ -147,6 +152,7 @@ class Quantise final : public BlockQuantiser::Work {
         rounding_(Operation::convert, f.saturating(), {.rounding = how.rounding},
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
+        maxima_(how.maxima),
         specials_(spelled(f)),
         bounds_{static_cast<float>(scaler_.steps().max), borders_of(f.element, how.rounding),
                 small_is_zero(f.element, how.rounding)},
@@ -202,9 +208,7 @@ class Quantise final : public BlockQuantiser::Work {
   };
 
   bool has_few_passes(const Panels::Panel& p) const {
-    const std::size_t group = panels_.group();
-    if (!plain_ || p.columns % group != 0) return false;
-    return group == 1 || (whole_vectors(group) && group <= longest_piece);
+    return plain_ && p.columns % panels_.group() == 0 && are_few(panels_.group());
   }
 
   // Scales, numbers and elements piece by piece; false, and nothing counted, where a block needs
@@ -218,8 +222,9 @@ class Quantise final : public BlockQuantiser::Work {
       std::size_t above = 0;
       bool whole = true;
       const auto piece = [&](std::size_t first, std::size_t n, std::size_t block) {
-        whole = whole && in_few_passes({p.number + first, 0, p.rows, n, 0, p.stride}, x + first,
-                                       elements, scales + (p.scale + block) * bytes, room, above);
+        const std::size_t scale = p.scale + block;
+        whole = whole && in_few_passes({p.number + first, scale, p.rows, n, 0, p.stride}, x + first,
+                                       elements, scales + scale * bytes, room, above);
       };
       for_pieces(p.columns, group, few_columns(p), piece);
       if (whole) tally.clamped += above;
@@ -243,9 +248,13 @@ class Quantise final : public BlockQuantiser::Work {
     const std::size_t group = panels_.group(), count = p.columns / group;
     const Panels::Panel lines = group == 1 ? Panels::lengthened(p, most_groups) : p;
     const std::size_t times = lines.columns / p.columns;
-    float* const most = times > 1 ? room.v : room.most;
-    group_maxima(x, lines.rows, lines.stride, lines.columns, group, most);
-    if (times > 1) group_maxima(most, times, count, count, 1, room.most);
+    if (maxima_ && !maxima_->of_blocks.empty()) {
+      std::copy_n(maxima_->of_blocks.data() + p.scale, count, room.most);
+    } else {
+      float* const most = times > 1 ? room.v : room.most;
+      group_maxima(x, lines.rows, lines.stride, lines.columns, group, most);
+      if (times > 1) group_maxima(most, times, count, count, 1, room.most);
+    }
     if (!room.few.find(scaler_, room.most, count, scales)) return false;
     if (group == 1) room.few.spread(count, times);
     const std::size_t together = lines.columns == lines.stride ? longest_piece / lines.columns : 1;
@@ -371,6 +380,7 @@ class Quantise final : public BlockQuantiser::Work {
   BlockScaler scaler_;
   Elementwise rounding_;
   std::size_t item_;
+  std::shared_ptr<const LargestMagnitudes> maxima_;
   std::optional<Spelled> specials_;
   FewBounds bounds_;
   bool plain_;
@@ -441,5 +451,22 @@ double largest(const T* x, std::size_t n) {
 
 double largest_magnitude(const float* x, std::size_t n) { return largest(x, n); }
 double largest_magnitude(const double* x, std::size_t n) { return largest(x, n); }
+
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const float* x) {
+  using namespace containers;
+  const Panels panels(grid);
+  if (grid.columns % grid.block_columns != 0 || !are_few(panels.group()))
+    return {largest(x, grid.outer * grid.rows * grid.columns), {}};
+  std::vector<float> most(grid.scales());
+  for (std::size_t i = 0; i < panels.count(); ++i) {
+    const Panels::Panel p = panels.at(i);
+    group_maxima(x + p.number, p.rows, p.stride, p.columns, panels.group(), most.data() + p.scale);
+  }
+  const double all = largest(most.data(), most.size());
+  return {all, std::move(most)};
+}
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const double* x) {
+  return {largest(x, grid.outer * grid.rows * grid.columns), {}};
+}
 
 }  // namespace widthwise

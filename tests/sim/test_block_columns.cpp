@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -105,19 +107,23 @@ void check(const char* text, const BlockHow& how, int spread, Tally& tally,
       if (special && f.refuses_specials()) continue;
       const std::vector<float> x = numbers(g, spread, special);
       const Coded want = one_by_one(f, g, how, x);
-      on_every_target([&] {
-        const Coded got = quantised(f, g, how, x);
-        const auto where = [&](const char* what) {
-          return fmt::format("{} of {}, {} x {} x {} in {} x {}, mode {}", what, text, g.outer,
-                             g.rows, g.columns, g.block_rows, g.block_columns,
-                             to_string(how.rounding));
-        };
-        tally.check(got.elements == want.elements, [&] { return where("elements"); });
-        tally.check(got.scales == want.scales, [&] { return where("scales"); });
-        tally.check(got.tally.clamped == want.tally.clamped, [&] { return where("clamped"); });
-        tally.check(got.tally.special == want.tally.special, [&] { return where("special"); });
-        expected += 4;
-      });
+      for (const bool known : {false, true})
+        on_every_target([&] {
+          BlockHow as = how;
+          if (known)
+            as.maxima = std::make_shared<const LargestMagnitudes>(largest_magnitudes(g, x.data()));
+          const Coded got = quantised(f, g, as, x);
+          const auto where = [&](const char* what) {
+            return fmt::format("{} of {}, {} x {} x {} in {} x {}, mode {}", what, text, g.outer,
+                               g.rows, g.columns, g.block_rows, g.block_columns,
+                               to_string(how.rounding));
+          };
+          tally.check(got.elements == want.elements, [&] { return where("elements"); });
+          tally.check(got.scales == want.scales, [&] { return where("scales"); });
+          tally.check(got.tally.clamped == want.tally.clamped, [&] { return where("clamped"); });
+          tally.check(got.tally.special == want.tally.special, [&] { return where("special"); });
+          expected += 4;
+        });
     }
 }
 
@@ -155,6 +161,26 @@ TEST_CASE("scales in E4M3 of numbers that a tensor scale leaves too large for an
     CHECK(coded.scales == std::vector<std::byte>{one, largest, largest, one});
     CHECK(coded.tally.clamped == 2);
   });
+}
+
+TEST_CASE("the largest magnitudes of blocks are theirs, and the largest of these the array's") {
+  for (const BlockGrid& g : grids)
+    for (const bool special : {false, true}) {
+      const std::vector<float> x = numbers(g, 4, special);
+      std::vector<float> wanted;
+      for (const auto& block : blocks_of(g)) {
+        wanted.push_back(0);
+        for (const std::size_t i : block)
+          if (!(std::abs(x[i]) <= wanted.back())) wanted.back() = std::abs(x[i]);
+      }
+      on_every_target([&] {
+        const LargestMagnitudes found = largest_magnitudes(g, x.data());
+        const double largest = largest_magnitude(x.data(), x.size());
+        CHECK(std::bit_cast<std::uint64_t>(found.of_all) == std::bit_cast<std::uint64_t>(largest));
+        CHECK((found.of_blocks.empty() || special || found.of_blocks == wanted));
+        if (g.block_columns == 1) CHECK(found.of_blocks.size() == g.scales());
+      });
+    }
 }
 
 TEST_CASE("the largest magnitude is found wherever it lies, infinity and NaN above it") {
