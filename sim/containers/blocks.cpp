@@ -248,12 +248,14 @@ class Quantise final : public BlockQuantiser::Work {
     const std::size_t group = panels_.group(), count = p.columns / group;
     const Panels::Panel lines = group == 1 ? Panels::lengthened(p, most_groups) : p;
     const std::size_t times = lines.columns / p.columns;
+    constexpr std::size_t narrow = 4 * most_lanes;  // shorter rows leave too many lanes idle
     if (maxima_ && !maxima_->of_blocks.empty()) {
       std::copy_n(maxima_->of_blocks.data() + p.scale, count, room.most);
+    } else if (times == 1 || count >= narrow) {
+      group_maxima(x, p.rows, p.stride, p.columns, group, room.most);
     } else {
-      float* const most = times > 1 ? room.v : room.most;
-      group_maxima(x, lines.rows, lines.stride, lines.columns, group, most);
-      if (times > 1) group_maxima(most, times, count, count, 1, room.most);
+      group_maxima(x, lines.rows, lines.stride, lines.columns, group, room.v);
+      group_maxima(room.v, times, count, count, 1, room.most);
     }
     if (!room.few.find(scaler_, room.most, count, scales)) return false;
     if (group == 1) room.few.spread(count, times);

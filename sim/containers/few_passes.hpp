@@ -13,7 +13,7 @@ namespace widthwise::containers {
 
 template <class T>
 void repeat(T* x, std::size_t n, std::size_t times) {
-  for (std::size_t i = n; i < n * times; ++i) x[i] = x[i - n];
+  for (std::size_t i = 1; i < times; ++i) std::copy_n(x, n, x + i * n);
 }
 
 // What bounds the numbers that elements are rounded from.
