@@ -34,7 +34,7 @@ void add_division(Entries& x, const BlockQuantisation& q) {
   x.pattern("ELEMENT_MOST", f.width(), largest_code(f),
             "the element that a block's largest magnitude is divided by");
   const auto bits = std::bit_cast<std::uint32_t>(q.tensor_scale);
-  if (q.to.takes_tensor_scale())
+  if (q.to.takes_tensor_scale() && !q.tensor_scale_port)
     x.pattern("TENSOR_SCALE", 32, Code(std::uint64_t{bits}),
               "in binary32: each number is over it, and over its block's scale");
 }
@@ -44,7 +44,8 @@ void add_block(Draft& draft, const BlockQuantisation& q) {
   x.integer("BLOCK_NUMBERS", static_cast<std::int64_t>(q.numbers()), "that share a scale");
   q.to.power_of_two() ? add_turns(x, q) : add_division(x, q);
   x.pattern("SCALE_OF_SPECIALS", q.to.scale.width(), ones<Code>(q.to.scale.width()),
-            "of a block that holds NaN or infinity");
+            q.tensor_scale_port ? "of a block that holds NaN or infinity, or has no tensor scale"
+                                : "of a block that holds NaN or infinity");
   x.flag("FLUSHES_BLOCKS", q.to.flush, "a block below 2^-126 is one of zeros");
 }
 
@@ -63,6 +64,10 @@ ConstantTable block_constants(const BlockQuantisation& q, std::string_view name,
   add_rounding_codes(draft);
   Entries a(draft, fmt::format("operand A: {}", to_string(q.from)), "A_");
   add_operand(a, {.fmt = q.from});
+  if (q.tensor_scale_port) {
+    Entries b(draft, "tensor scale B: binary32, above zero", "B_");
+    add_operand(b, {.fmt = binary32});
+  }
   add_block(draft, q);
   Entries scale(draft, fmt::format("scale: {}", to_string(q.to.scale)), "SCALE_");
   add_format(scale, q.to.scale);

@@ -24,8 +24,8 @@ Code largest_code(const Format& f) {
 }
 
 Term BlockDivision::tensor_scale() {
-  out_.wire({"tensor_scale_code", 32},
-            literal(32, Code(std::uint64_t{std::bit_cast<std::uint32_t>(q_.tensor_scale)})));
+  const Code constant{std::uint64_t{std::bit_cast<std::uint32_t>(q_.tensor_scale)}};
+  out_.wire({"tensor_scale_code", 32}, q_.tensor_scale_port ? "b" : literal(32, constant));
   return stages_.unpack("tensor", "tensor_scale_code", {.fmt = binary32});
 }
 

@@ -78,7 +78,16 @@ std::uint8_t BlockRun::flags_of(const std::vector<float>& x, double by) const {
   return flags | flags_of_all(*round_, q_.to.element, x.size(), {&operand, 1}, elements);
 }
 
-BlockRun::Block BlockRun::quantised(const std::vector<Code>& numbers) const {
+BlockRun::Block BlockRun::special() const {
+  return {std::vector<Code>(q_.numbers()), ones<Code>(q_.to.scale.width()), invalid};
+}
+
+BlockRun::Block BlockRun::quantised(const std::vector<Code>& numbers,
+                                    const Code& tensor_scale) const {
+  if (q_.tensor_scale_port) {
+    const auto own = q_.under(static_cast<std::uint32_t>(tensor_scale.limb[0]));
+    return own ? BlockRun(*own).quantised(numbers) : special();
+  }
   const std::vector<float> x = values(numbers);
   const Format& scale = q_.to.scale;
   Bytes elements = stored(std::vector<Code>(x.size()), q_.to.element),
@@ -86,7 +95,7 @@ BlockRun::Block BlockRun::quantised(const std::vector<Code>& numbers) const {
   BlockTally tally;
   for (std::size_t panel = 0; panel < run_.panels(); ++panel)
     run_.run(panel, x.data(), elements.data(), code.data(), tally);
-  if (tally.refused) return {std::vector<Code>(x.size()), ones<Code>(scale.width()), invalid};
+  if (tally.refused) return special();
   Block block{loaded(elements, q_.to.element), loaded(code, scale)[0]};
   const bool flushed = q_.to.flush && largest_magnitude(x.data(), x.size()) < 0x1p-126;
   if (tally.special)

@@ -22,11 +22,14 @@ class BlockRun {
     Code scale;
     std::uint8_t flags = 0;
   };
-  Block quantised(const std::vector<Code>& numbers) const;
+  // Where the tensor's scale is a port, `tensor_scale` is its code; one that is no scale makes such
+  // a block, too.
+  Block quantised(const std::vector<Code>& numbers, const Code& tensor_scale = {}) const;
   // What the numbers of a block of that scale are over; of zeros 1.
   double divisor(const Code& scale) const;
 
  private:
+  Block special() const;
   std::vector<float> values(const std::vector<Code>& numbers) const;
   std::uint8_t flags_of(const std::vector<float>& x, double by) const;
 

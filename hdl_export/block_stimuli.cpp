@@ -209,15 +209,58 @@ class Blocks {
   std::vector<Stimulus> all_;
 };
 
+// Codes of a tensor's scale: those that are none, and at the ends of what is one.
+constexpr std::uint32_t scales_at_ends[] = {
+    0,          0x80000000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001,
+    0x00000001, 0x007fffff, 0x00800000, 0x3f800000, 0x3eaaaaab, 0x7f7fffff};
+
+// Half of all bring numbers of some size into the range of elements.
+std::uint32_t random_scale(Random& random) {
+  const auto any = static_cast<std::uint32_t>(random() >> 33);
+  return random() % 2 ? any
+                      : (any & 0x7fffff) | static_cast<std::uint32_t>(95 + random() % 64) << 23;
+}
+
+// A port's blocks are those under constants; where its code is none, under 1.
+template <class Make>
+std::vector<Stimulus> at_port(const BlockQuantisation& q, std::uint32_t code, const Make& make) {
+  BlockQuantisation one = q;
+  one.tensor_scale_port = false;
+  std::vector<Stimulus> all = make(q.under(code).value_or(one));
+  for (Stimulus& x : all) x.b = {Code(std::uint64_t{code})};
+  return all;
+}
+
 }  // namespace
 
+// Of a port's, each scale has its share.
 std::vector<Stimulus> directed_blocks(const BlockQuantisation& q, std::uint64_t seed) {
-  return Blocks(q, seed).directed();
+  const auto make = [&](const BlockQuantisation& own) { return Blocks(own, seed).directed(); };
+  if (!q.tensor_scale_port) return make(q);
+  Random random(seed);
+  std::vector<std::uint32_t> codes(std::begin(scales_at_ends), std::end(scales_at_ends));
+  while (codes.size() < 24) codes.push_back(random_scale(random));
+  std::vector<Stimulus> all;
+  for (std::size_t at = 0; at < codes.size(); ++at) {
+    const std::vector<Stimulus> some = at_port(q, codes[at], make);
+    for (std::size_t i = at; i < some.size(); i += codes.size()) all.push_back(some[i]);
+  }
+  return all;
 }
 
 std::vector<Stimulus> random_blocks(const BlockQuantisation& q, std::uint64_t seed,
                                     std::size_t count) {
-  return Blocks(q, seed + 1).random(count);
+  if (!q.tensor_scale_port) return Blocks(q, seed + 1).random(count);
+  constexpr std::size_t each = 4;
+  Random random(seed);
+  std::vector<Stimulus> all;
+  while (all.size() < count) {
+    const auto make = [&, own_seed = random()](const BlockQuantisation& own) {
+      return Blocks(own, own_seed).random(std::min(each, count - all.size()));
+    };
+    std::ranges::move(at_port(q, random_scale(random), make), std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace widthwise::hdl

@@ -30,7 +30,10 @@ Dataflow flow_of(const Unit& u) {
 }
 
 Dataflow flow_of(const BlockQuantisation& q) {
-  return {.kind = Dataflow::Kind::conversion, .a = q.from, .b = q.from, .y = q.to.element};
+  return {.kind = Dataflow::Kind::conversion,
+          .a = q.from,
+          .b = q.tensor_scale_port ? binary32 : q.from,
+          .y = q.to.element};
 }
 
 Dataflow flow_of(const SumRequantisation& s) {

@@ -52,10 +52,11 @@ std::string block_call(const ConstantTable& table) {
   return fmt::format(
       R"(
   import "DPI-C" widthwise_model_block = function int model_block(
-      input chandle model, input int unsigned rm, input bit [{}:0] a, inout bit [{}:0] y,
-      inout bit [{}:0] scale, inout int unsigned flags);
+      input chandle model, input int unsigned rm, input bit [{}:0] a, {},
+      inout bit [{}:0] y, inout bit [{}:0] scale, inout int unsigned flags);
 )",
-      top("A_WIDTH", numbers), top("Y_WIDTH", numbers), top("SCALE_WIDTH", 1));
+      top("A_WIDTH", numbers), input(table, "B", "b"), top("Y_WIDTH", numbers),
+      top("SCALE_WIDTH", 1));
 }
 
 std::string calls_of(const ConstantTable& table) {

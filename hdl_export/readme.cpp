@@ -109,7 +109,8 @@ std::vector<Step> block_steps(const ConstantTable& table) {
   std::vector<Step> all{largest,
                         {"scale", "it over the largest element, rounded"},
                         {"divide", "every number, with a digit that says what is left"}};
-  if (!has(table, "TENSOR_SCALE")) all.push_back({"divide_round", "to binary32"});
+  if (number(table, "SCALE_WIDTH") == binary32.width())
+    all.push_back({"divide_round", "to binary32"});
   return all;
 }
 
@@ -202,11 +203,17 @@ std::string scale_text(const BlockQuantisation& q) {
   if (q.to.power_of_two())
     return "The constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n";
   if (q.to.takes_tensor_scale())
-    return "The scale is the largest magnitude over `ELEMENT_MOST` times `TENSOR_SCALE`, rounded "
-           "once, to nearest;\nwhat rounds to 0 takes the least code above it. Its code is E4M3's "
-           "without the sign: a byte of\nmemory has a 0 above the 7 bits. Elements are numbers "
-           "over the scale times `TENSOR_SCALE`, exact,\nrounded once. The tensor's scale is a "
-           "constant: `tensor_scale=` in the text.\n\n";
+    return fmt::format(
+        "The scale is the largest magnitude over `ELEMENT_MOST` times `{0}`, rounded once, to "
+        "nearest;\nwhat rounds to 0 takes the least code above it. Its code is E4M3's without the "
+        "sign: a byte of\nmemory has a 0 above the 7 bits. Elements are numbers over the scale "
+        "times `{0}`, exact,\nrounded once. {1}\n\n",
+        q.tensor_scale_port ? "b" : "TENSOR_SCALE",
+        q.tensor_scale_port
+            ? "`b` is the tensor's scale, a code of binary32. One that is no finite number\nabove "
+              "zero makes a block as one that holds NaN."
+            : "The tensor's scale is a constant: `tensor_scale=` in the text; or\n"
+              "`tensor_scale=port`.");
   return "The scale is the largest magnitude over `ELEMENT_MOST`, rounded to binary32, to nearest; "
          "what rounds to\n0 is 1. Numbers over it are rounded so, too, and these to elements: "
          "`flags` are those of both.\n\n";
@@ -217,7 +224,9 @@ std::string block_call(const BlockQuantisation& q) {
   std::string text = fmt::format("ww.blocks(x, \"{}\"", to_string(q.to));
   if (q.rounding != Rounding{}) text += fmt::format(", rounding=\"{}\"", to_string(q.rounding));
   if (q.to.takes_tensor_scale())
-    text += fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale));
+    text += q.tensor_scale_port
+                ? ", tensor_scale=b"
+                : fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale));
   return text + ")";
 }
 

@@ -42,7 +42,7 @@ class QuantiserBody {
                   lanes_ == 1 ? fmt::format("a[{}:0]", width - 1)
                               : fmt::format("a[{}*{} +: {}]", i, q_.from.width(), width));
     });
-    out_.wire({"special", 1}, "(|a_nan) | (|a_inf)");
+    out_.wire({"special", 1}, fmt::format("(|a_nan) | (|a_inf){}", no_tensor_scale()));
     out_.wire(most);
     out_.instance("ww_largest_magnitude", "largest_tree",
                   {{"N", decimal(lanes_)}, {"W", decimal(width)}},
@@ -50,6 +50,11 @@ class QuantiserBody {
     const Bus code{"largest_code", q_.from.width()};
     out_.wire(code, q_.from.is_signed() ? "{1'b0, largest_magnitude}" : "largest_magnitude");
     return stages_.normalised("peak", stages_.unpack("largest", code.name, {.fmt = q_.from}));
+  }
+
+  // A code that is no finite number above zero.
+  std::string no_tensor_scale() const {
+    return q_.tensor_scale_port ? " | b[31] | (&b[30:23]) | ~(|b[30:0])" : "";
   }
 
   void scale(const Term& peak, const BlockScaling& scaling) {
@@ -142,6 +147,7 @@ TopModule top_module(const BlockQuantisation& q, const RtlOptions& options, std:
 std::vector<Port> rtl_ports(const BlockQuantisation& q, const RtlOptions& options) {
   const int lanes = static_cast<int>(q.numbers());
   std::vector<Port> all{{"input ", {"a", q.from.width(), lanes}}};
+  if (q.tensor_scale_port) all.push_back({"input ", {"b", binary32.width()}});
   if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
   all.push_back({"output", {"y", q.to.element.width(), lanes}});
   all.push_back({"output", {"scale", q.to.scale.width()}});

@@ -75,7 +75,7 @@ class BlockSimulator : public Simulator {
   explicit BlockSimulator(const BlockQuantisation& q) : run_(q) {}
 
   Answer answer(const Stimulus& s, RandomSource) const override {
-    const BlockRun::Block block = run_.quantised(s.a);
+    const BlockRun::Block block = run_.quantised(s.a, s.b.empty() ? Code() : s.b[0]);
     return {block.elements, block.scale, block.flags};
   }
 

@@ -18,6 +18,12 @@ const Model& model_of_blocks(const widthwise_model* handle) {
   return model;
 }
 
+// Tensor scales, where they are a port.
+bool lacks(const BlockQuantisation& q, const std::uint32_t* b) { return q.tensor_scale_port && !b; }
+hdl::Code code_at(const BlockQuantisation& q, const std::uint32_t* b, std::size_t i) {
+  return q.tensor_scale_port ? hdl::Code(std::uint64_t{b[i]}) : hdl::Code();
+}
+
 // Codes of so many bits side by side, the first in the lowest.
 void store_bits(std::uint32_t* words, const std::vector<hdl::Code>& codes, int width) {
   const auto bits = static_cast<std::size_t>(width);
@@ -38,14 +44,14 @@ std::int64_t widthwise_model_block_numbers(const widthwise_model* handle) {
 }
 
 std::int32_t widthwise_model_blocks(const widthwise_model* handle, std::uint32_t rm,
-                                    std::uint64_t n, const void* a, void* y, void* scale,
-                                    std::uint8_t* flags) {
+                                    std::uint64_t n, const void* a, const std::uint32_t* b, void* y,
+                                    void* scale, std::uint8_t* flags) {
   return guarded([&] {
     const Model& model = model_of_blocks(handle);
     const Prepared& prepared = model.prepared(rm);
     const auto& q = std::get<BlockQuantisation>(prepared.design);
     if (n > most_elements / q.numbers()) throw Refused{WIDTHWISE_NO_LENGTH};
-    if (n && (!a || !y || !scale)) throw Refused{WIDTHWISE_NO_OPERAND};
+    if (n && (!a || !y || !scale || lacks(q, b))) throw Refused{WIDTHWISE_NO_OPERAND};
     if (!fit(a, n * q.numbers(), q.from.width())) throw Refused{WIDTHWISE_NO_CODE};
     const auto item = [](const Format& f) {
       return static_cast<std::size_t>(item_bytes(f.width()));
@@ -55,7 +61,7 @@ std::int32_t widthwise_model_blocks(const widthwise_model* handle, std::uint32_t
     for (std::size_t i = 0; i < n; ++i) {
       const auto* first = static_cast<const std::byte*>(a) + i * in;
       const hdl::BlockRun::Block block =
-          prepared.blocks->quantised(hdl::loaded({first, first + in}, q.from));
+          prepared.blocks->quantised(hdl::loaded({first, first + in}, q.from), code_at(q, b, i));
       std::ranges::copy(hdl::stored(block.elements, q.to.element),
                         static_cast<std::byte*>(y) + i * out);
       std::ranges::copy(hdl::stored({block.scale}, q.to.scale),
@@ -66,16 +72,17 @@ std::int32_t widthwise_model_blocks(const widthwise_model* handle, std::uint32_t
 }
 
 std::int32_t widthwise_model_block(const widthwise_model* handle, std::uint32_t rm,
-                                   const std::uint32_t* a, std::uint32_t* y, std::uint32_t* scale,
-                                   std::uint32_t* flags) {
+                                   const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* y,
+                                   std::uint32_t* scale, std::uint32_t* flags) {
   return guarded([&] {
     const Model& model = model_of_blocks(handle);
     const Prepared& prepared = model.prepared(rm);
     const auto& q = std::get<BlockQuantisation>(prepared.design);
-    if (!a || !y || !scale || !flags) throw Refused{WIDTHWISE_NO_OPERAND};
+    if (!a || !y || !scale || !flags || lacks(q, b)) throw Refused{WIDTHWISE_NO_OPERAND};
     std::vector<std::byte> numbers;
     append_codes(numbers, a, q.numbers(), q.from.width());
-    const hdl::BlockRun::Block block = prepared.blocks->quantised(hdl::loaded(numbers, q.from));
+    const hdl::BlockRun::Block block =
+        prepared.blocks->quantised(hdl::loaded(numbers, q.from), code_at(q, b, 0));
     store_bits(y, block.elements, q.to.element.width());
     store_bits(scale, {block.scale}, q.to.scale.width());
     *flags = block.flags;

@@ -166,6 +166,7 @@ int Model::width(std::int32_t port) const {
   if (const SumRequantisation* s = requantisation()) return width_of(*s, port);
   if (const BlockQuantisation* q = quantiser())
     return port == WIDTHWISE_PORT_A       ? q->from.width()
+           : port == WIDTHWISE_PORT_B     ? (q->tensor_scale_port ? binary32.width() : 0)
            : port == WIDTHWISE_PORT_Y     ? q->to.element.width()
            : port == WIDTHWISE_PORT_SCALE ? q->to.scale.width()
                                           : 0;

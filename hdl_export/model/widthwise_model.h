@@ -115,14 +115,17 @@ int64_t widthwise_model_block_numbers(const widthwise_model *model);
 
 /* One block quantised: a has its numbers and y their elements as vectors of bits, as above, scale
  * the code of their scale. flags are those of all elements together. A block that holds NaN or
- * infinity has a scale of all ones, elements that are 0, and the flag invalid. */
+ * infinity has a scale of all ones, elements that are 0, and the flag invalid. b is the tensor's
+ * scale where that is a port, a code of binary32, else null; one that is no finite number above zero
+ * makes such a block. */
 int32_t widthwise_model_block(const widthwise_model *model, uint32_t rm, const uint32_t *a,
-                              uint32_t *y, uint32_t *scale, uint32_t *flags);
+                              const uint32_t *b, uint32_t *y, uint32_t *scale, uint32_t *flags);
 
-/* n blocks, in arrays of codes as above: a and y are (n, BLOCK_NUMBERS), scale is (n), flags takes n
- * bytes or is null. */
+/* n blocks, in arrays of codes as above: a and y are (n, BLOCK_NUMBERS), b and scale are (n), flags
+ * takes n bytes or is null. */
 int32_t widthwise_model_blocks(const widthwise_model *model, uint32_t rm, uint64_t n,
-                               const void *a, void *y, void *scale, uint8_t *flags);
+                               const void *a, const uint32_t *b, void *y, void *scale,
+                               uint8_t *flags);
 
 /* The random word, of 1 to 64 bits, that the rounding `slot` of output `index` takes at `step`, a
  * position along k: what RTL with ports for such words is to be given. 0 where there is no such

@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <optional>
+
 #include "codes.hpp"
 #include "slices.hpp"
 #include "widthwise/sim/blocks.hpp"
@@ -65,9 +67,18 @@ void read_out(const BlockFormat& f, const Grid& g, const py::array& elements,
   });
 }
 
-BlockHow how_of(const std::string& rounding, std::uint64_t seed, float tensor_scale, bool single) {
+BlockHow how_of(const std::string& rounding, std::uint64_t seed, float tensor_scale, bool single,
+                const std::optional<std::shared_ptr<LargestMagnitudes>>& maxima) {
   return {parse_rounding(rounding), seed, tensor_scale,
-          single ? BlockSteps::single : BlockSteps::exact};
+          single ? BlockSteps::single : BlockSteps::exact, maxima.value_or(nullptr)};
+}
+
+LargestMagnitudes maxima_of(const Grid& g, const py::array& x) {
+  const bool floats = of_floats(x);
+  const void* at = x.data();
+  const py::gil_scoped_release free;
+  return floats ? largest_magnitudes(grid_of(g), static_cast<const float*>(at))
+                : largest_magnitudes(grid_of(g), static_cast<const double*>(at));
 }
 
 double largest(const py::array& x) {
@@ -132,6 +143,10 @@ double largest_there(const Queue& queue, const py::array& x) {
   });
 }
 
+LargestMagnitudes maxima_there(const Queue& queue, const Grid&, const py::array& x) {
+  return {largest_there(queue, x), {}};
+}
+
 #endif
 
 }  // namespace
@@ -149,17 +164,21 @@ void bind_blocks(py::module_& m) {
       .def_property_readonly("power_of_two", &BlockFormat::power_of_two)
       .def_property_readonly("takes_tensor_scale", &BlockFormat::takes_tensor_scale)
       .def_property_readonly("refuses_specials", &BlockFormat::refuses_specials);
+  py::class_<LargestMagnitudes, std::shared_ptr<LargestMagnitudes>>(m, "LargestMagnitudes")
+      .def_readonly("of_all", &LargestMagnitudes::of_all);
   py::class_<BlockHow>(m, "BlockHow")
       .def(py::init(&how_of), py::arg("rounding"), py::arg("seed"), py::arg("tensor_scale"),
-           py::arg("single"));
+           py::arg("single"), py::arg("maxima"));
   m.def("is_block_format", [](const std::string& text) { return is_block_format(text); });
   m.def("quantise_blocks", &quantise_blocks);
   m.def("read_blocks", &read_out);
   m.def("largest_magnitude", &largest);
+  m.def("largest_magnitudes", &maxima_of);
 #ifdef WIDTHWISE_CUDA
   m.def("device_quantise_blocks", &quantise_blocks_there);
   m.def("device_read_blocks", &read_there);
   m.def("device_largest_magnitude", &largest_there);
+  m.def("device_largest_magnitudes", &maxima_there);
 #endif
   m.def("pack_codes", &pack_rows);
   m.def("unpack_codes", &unpack_rows);

@@ -77,7 +77,8 @@ def export(
             `lanes`, `accumulate` or `multiplier`, which a unit alone has, "fma(e5m10)" is the unit.
             Or the quantiser of one block: "blocks(mxfp8_e4m3)", "blocks(mxint8;scale=ceil,
             a=bfloat16, rounding=rtz)", "blocks(nvfp4, tensor_scale=0.25)": numbers of a float
-            format to elements and their scale, as `ww.blocks` makes them.
+            format to elements and their scale, as `ww.blocks` makes them. "tensor_scale=port"
+            makes a port `b` of it.
             Or "requantize(gemmlowp, multiplier=0.0123, zero_point=3, qmin=0, qmax=255)": a sum of
             32 bits to a code, as `ww.requantize` makes it; an `exact` multiplier is binary32's.
             "multiplier=port" and "zero_point=port" make ports `b` and `c` of them.

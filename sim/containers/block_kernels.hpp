@@ -78,22 +78,34 @@ std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std
 std::size_t divide_counted(const float* x, const float* by, std::size_t n, std::size_t group,
                            float limit, float* v);
 
-// Divisors of up to 28 digits, and the floats nearest to their reciprocals; of group g those at
-// index[g], if there is an index. Groups of one have one, and their reciprocals side by side.
+// Divisors of up to 28 digits, and the floats nearest to their reciprocals: those of group g are at
+// index[g]. Groups of one have their reciprocals side by side.
 struct Divisors {
   const double* divisor;
   const float* reciprocal;
-  const std::uint8_t* index = nullptr;
+  const std::uint8_t* index;
 };
 
-// v rounds as x / by does to formats all of whose borders have the digits `beyond` 0, those that
-// are numbers and those between two; what is above the limit, which is a border, as above.
-// Reciprocals are normal floats.
+// Where roundings turn: numbers, and those between two. They have the digits `beyond` 0, and what
+// lies between 0 and the first of them rounds to zero. Their exponents' fields are `least` to
+// least + 127; or least is 0, and nothing is said of what is small.
+struct Borders {
+  std::uint32_t beyond, least;
+};
+
+// v rounds as x / by does to formats with such borders; what is above the limit, which is one, as
+// above. Reciprocals are normal floats.
 std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
-                                  std::size_t group, std::uint32_t beyond, float limit, float* v);
+                                  std::size_t group, const Borders& borders, float limit, float* v);
 
 // Of magnitudes x: v is at least that, and 0 where x is. Whether all are finite.
 bool hold_above(const float* x, std::size_t n, float least, float* v);
+
+// v = x / first / second, each rounded to nearest, held between ends.
+struct TwoDivisors {
+  float first, second, least, most;
+};
+bool divide_twice(const float* x, std::size_t n, const TwoDivisors& by, float* v);
 
 void widen(const float* x, std::size_t n, double* v);
 void narrow(const double* x, std::size_t n, float* v);         // to nearest, ties to even

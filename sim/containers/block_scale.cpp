@@ -97,7 +97,8 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
   small_.emplace(Operation::convert, small_scales, Env{}, std::span(&binary32, 1), false, 1 << 12);
   for (std::uint32_t code = 0; code < divisor_.size(); ++code) {
     divisor_[code] = code == 0 ? 1 : steps_.value(code);
-    reciprocal_[code] = static_cast<float>(1 / divisor_[code]);
+    reciprocal_[code] = static_cast<float>(
+        steps_.kind == ScaleSteps::Kind::stepwise ? steps_.small(code, 1).by : 1 / divisor_[code]);
   }
 }
 
@@ -127,23 +128,36 @@ void BlockScaler::find_small(std::span<const double> amax, BlockScale* found) co
 bool BlockScaler::has_few_steps() const {
   constexpr int short_digits = 4;
   const auto digits = 53 - std::countr_zero(split(steps_.max).significand);
+  const bool near_one = steps_.tensor_scale >= 0x1p-100F && steps_.tensor_scale <= 0x1p100F;
+  if (steps_.kind == ScaleSteps::Kind::stepwise) return near_one;
   if (steps_.kind == ScaleSteps::Kind::small_float)
-    return digits <= short_digits && steps_.max >= 0x1p-20 && steps_.max <= 0x1p20 &&
-           steps_.tensor_scale >= 0x1p-100F && steps_.tensor_scale <= 0x1p100F;
+    return digits <= short_digits && steps_.max >= 0x1p-20 && steps_.max <= 0x1p20 && near_one;
   return steps_.kind == ScaleSteps::Kind::wide && digits <= 24;
 }
 
 bool BlockScaler::small_divisors(float* most, std::size_t count, std::uint8_t* codes) const {
-  constexpr std::uint32_t beyond = (1U << (23 - 4)) - 1;  // of E4M3's borders
+  // E4M3's, the least of which is 2^-10.
+  constexpr Borders borders{.beyond = (1U << (23 - 4)) - 1, .least = 127 - 10};
+  constexpr float largest = 448;
+  constexpr std::uint8_t only = 0;
   const double by = steps_.divisor();
   const auto reciprocal = static_cast<float>(1 / by);
   float wanted[most_groups];
   const std::size_t whole = (count + most_lanes - 1) / most_lanes * most_lanes;
   std::fill(most + count, most + whole, 0.0F);
-  divide_counted_to_odd(most, {&by, &reciprocal}, whole, whole, beyond,
-                        std::numeric_limits<float>::infinity(), wanted);
+  divide_counted_to_odd(most, {&by, &reciprocal, &only}, whole, whole, borders, largest, wanted);
   const bool finite = hold_above(most, count, 0x1p-9F, wanted);
   small_codes(wanted, count, codes);
+  return finite;
+}
+
+bool BlockScaler::single_factors(const float* most, std::size_t count, std::uint8_t* codes,
+                                 float* by) const {
+  const TwoDivisors steps{static_cast<float>(steps_.max), steps_.tensor_scale,
+                          ScaleSteps::stepwise_least, ScaleSteps::stepwise_most};
+  const bool finite = divide_twice(most, count, steps, by);
+  small_codes(by, count, codes);
+  std::transform(codes, codes + count, by, [&](std::uint8_t code) { return reciprocal_[code]; });
   return finite;
 }
 

@@ -33,11 +33,12 @@ class BlockScaler {
   // The rule in one pass with the products, for blocks that need no more than it.
   PowerTurns turns() const;
 
-  // The scales of groups of floats in few passes, and what their numbers are divided by: codes of
-  // one byte that are the divisors' index, or of four bytes. False where a block needs more. There
-  // is room for most_lanes more of `most`.
+  // The scales of groups of floats in few passes, and what their numbers are divided or multiplied
+  // by: codes of one byte that are the divisors' index, or of four bytes. False where a block needs
+  // more. There is room for most_lanes more of `most`.
   bool has_few_steps() const;
   bool small_divisors(float* most, std::size_t count, std::uint8_t* codes) const;
+  bool single_factors(const float* most, std::size_t count, std::uint8_t* codes, float* by) const;
   bool wide_divisors(const float* most, std::size_t count, float* scales) const;
   Divisors small_table(const std::uint8_t* codes) const {
     return {divisor_.data(), reciprocal_.data(), codes};
@@ -51,7 +52,7 @@ class BlockScaler {
   double min_;                         // the element's least number
   std::optional<Elementwise> small_;   // to E4M3
   std::array<double, 128> divisor_;    // what each code of it is, 1 for that of a block of zeros
-  std::array<float, 128> reciprocal_;  // of those
+  std::array<float, 128> reciprocal_;  // of those, or what single steps multiply by
 };
 
 }  // namespace widthwise::containers

@@ -48,13 +48,22 @@ V at_most(double most) {
   return std::abs(static_cast<double>(v)) > std::abs(most) ? std::nextafter(v, V{0}) : v;
 }
 
-// The digits of a float that are 0 in all borders of the element's roundings; none where there are
-// few of them, or where some borders are no normal floats.
-std::uint32_t digits_beyond(const Format& element, const Rounding& r) {
-  constexpr int least = 5;
-  if (!fits_floats(element, r)) return 0;
+// Whether all that lies below half of the least number becomes zero.
+bool small_is_zero(const Format& element, const Rounding& r) {
+  return is_nearest(r.mode) && (element.is_float() || element.is_fixed());
+}
+
+// Of the element's roundings; no digits beyond where there are few of them, or where some borders
+// are no normal floats.
+Borders borders_of(const Format& element, const Rounding& r) {
+  constexpr int least_digits = 5, bias = 127, fields = 128;
+  if (!fits_floats(element, r)) return {};
   const int beyond = digits_of<float> + 1 - digits_wanted(element, r);
-  return beyond < least ? 0 : (std::uint32_t{1} << beyond) - 1;
+  if (beyond < least_digits) return {};
+  const auto first = element.least_digit() - 1;
+  const bool is_first = small_is_zero(element, r) && element.emax() - first < fields;
+  return {(std::uint32_t{1} << beyond) - 1,
+          is_first ? static_cast<std::uint32_t>(first + bias) : 0};
 }
 
 // Room for the rows of numbers between two steps.
@@ -124,8 +133,13 @@ struct Once {
     step(x, by, n, group, v);
   }
 };
-using MultipliedOnce = Once<scale, void>;        // as products of single steps are defined
-using DividedOnce = Once<divide, WideDivisors>;  // as divisions by scales in binary32 are
+using MultipliedOnce = Once<scale, SingleFactors>;  // as products of single steps are defined
+using DividedOnce = Once<divide, WideDivisors>;     // as divisions by scales in binary32 are
+
+// Whether few passes go over such groups.
+bool are_few(std::size_t group) {
+  return group == 1 || (whole_vectors(group) && group <= longest_piece);
+}
 
 template <class T, class V, class Step>
 class Quantise final : public BlockQuantiser::Work {
@@ -138,9 +152,10 @@ class Quantise final : public BlockQuantiser::Work {
         rounding_(Operation::convert, f.saturating(), {.rounding = how.rounding},
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
+        maxima_(how.maxima),
         specials_(spelled(f)),
-        bounds_{static_cast<float>(scaler_.steps().max), digits_beyond(f.element, how.rounding),
-                is_nearest(how.rounding.mode) && (f.element.is_float() || f.element.is_fixed())},
+        bounds_{static_cast<float>(scaler_.steps().max), borders_of(f.element, how.rounding),
+                small_is_zero(f.element, how.rounding)},
         plain_(is_plain(f)) {}
 
   std::size_t panels() const final { return panels_.count(); }
@@ -182,7 +197,7 @@ class Quantise final : public BlockQuantiser::Work {
   bool is_plain(const BlockFormat& f) const {
     if (!has_few || scaler_.least() != -scaler_.steps().max) return false;
     if constexpr (!std::is_same_v<Step, Multiplied>)
-      return scaler_.has_few_steps() && bounds_.beyond > 0;
+      return scaler_.has_few_steps() && bounds_.borders.beyond > 0;
     return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
 
@@ -193,9 +208,7 @@ class Quantise final : public BlockQuantiser::Work {
   };
 
   bool has_few_passes(const Panels::Panel& p) const {
-    const std::size_t group = panels_.group();
-    if (!plain_ || p.columns % group != 0) return false;
-    return group == 1 || (whole_vectors(group) && group <= longest_piece);
+    return plain_ && p.columns % panels_.group() == 0 && are_few(panels_.group());
   }
 
   // Scales, numbers and elements piece by piece; false, and nothing counted, where a block needs
@@ -209,8 +222,9 @@ class Quantise final : public BlockQuantiser::Work {
       std::size_t above = 0;
       bool whole = true;
       const auto piece = [&](std::size_t first, std::size_t n, std::size_t block) {
-        whole = whole && in_few_passes({p.number + first, 0, p.rows, n, 0, p.stride}, x + first,
-                                       elements, scales + (p.scale + block) * bytes, room, above);
+        const std::size_t scale = p.scale + block;
+        whole = whole && in_few_passes({p.number + first, scale, p.rows, n, 0, p.stride}, x + first,
+                                       elements, scales + scale * bytes, room, above);
       };
       for_pieces(p.columns, group, few_columns(p), piece);
       if (whole) tally.clamped += above;
@@ -234,9 +248,15 @@ class Quantise final : public BlockQuantiser::Work {
     const std::size_t group = panels_.group(), count = p.columns / group;
     const Panels::Panel lines = group == 1 ? Panels::lengthened(p, most_groups) : p;
     const std::size_t times = lines.columns / p.columns;
-    float* const most = times > 1 ? room.v : room.most;
-    group_maxima(x, lines.rows, lines.stride, lines.columns, group, most);
-    if (times > 1) group_maxima(most, times, count, count, 1, room.most);
+    constexpr std::size_t narrow = 4 * most_lanes;  // shorter rows leave too many lanes idle
+    if (maxima_ && !maxima_->of_blocks.empty()) {
+      std::copy_n(maxima_->of_blocks.data() + p.scale, count, room.most);
+    } else if (times == 1 || count >= narrow) {
+      group_maxima(x, p.rows, p.stride, p.columns, group, room.most);
+    } else {
+      group_maxima(x, lines.rows, lines.stride, lines.columns, group, room.v);
+      group_maxima(room.v, times, count, count, 1, room.most);
+    }
     if (!room.few.find(scaler_, room.most, count, scales)) return false;
     if (group == 1) room.few.spread(count, times);
     const std::size_t together = lines.columns == lines.stride ? longest_piece / lines.columns : 1;
@@ -362,6 +382,7 @@ class Quantise final : public BlockQuantiser::Work {
   BlockScaler scaler_;
   Elementwise rounding_;
   std::size_t item_;
+  std::shared_ptr<const LargestMagnitudes> maxima_;
   std::optional<Spelled> specials_;
   FewBounds bounds_;
   bool plain_;
@@ -432,5 +453,22 @@ double largest(const T* x, std::size_t n) {
 
 double largest_magnitude(const float* x, std::size_t n) { return largest(x, n); }
 double largest_magnitude(const double* x, std::size_t n) { return largest(x, n); }
+
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const float* x) {
+  using namespace containers;
+  const Panels panels(grid);
+  if (grid.columns % grid.block_columns != 0 || !are_few(panels.group()))
+    return {largest(x, grid.outer * grid.rows * grid.columns), {}};
+  std::vector<float> most(grid.scales());
+  for (std::size_t i = 0; i < panels.count(); ++i) {
+    const Panels::Panel p = panels.at(i);
+    group_maxima(x + p.number, p.rows, p.stride, p.columns, panels.group(), most.data() + p.scale);
+  }
+  const double all = largest(most.data(), most.size());
+  return {all, std::move(most)};
+}
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const double* x) {
+  return {largest(x, grid.outer * grid.rows * grid.columns), {}};
+}
 
 }  // namespace widthwise

@@ -13,13 +13,13 @@ namespace widthwise::containers {
 
 template <class T>
 void repeat(T* x, std::size_t n, std::size_t times) {
-  for (std::size_t i = n; i < n * times; ++i) x[i] = x[i - n];
+  for (std::size_t i = 1; i < times; ++i) std::copy_n(x, n, x + i * n);
 }
 
 // What bounds the numbers that elements are rounded from.
 struct FewBounds {
-  float largest;         // of the elements
-  std::uint32_t beyond;  // the digits that their borders have not
+  float largest;  // of the elements
+  Borders borders;
   bool small_is_zero;
 };
 
@@ -55,13 +55,29 @@ class SmallDivisors {
   }
   std::size_t apply(const float* x, std::size_t n, std::size_t group, const FewBounds& b,
                     float* v) const {
-    return divide_counted_to_odd(x, by_, n, group, b.beyond, b.largest, v);
+    return divide_counted_to_odd(x, by_, n, group, b.borders, b.largest, v);
   }
 
  private:
   Divisors by_;
   std::uint8_t codes_[most_groups];
   float reciprocals_[most_groups];
+};
+
+// Reciprocals of single steps, whose products are as the machine rounds them.
+class SingleFactors {
+ public:
+  bool find(const BlockScaler& scaler, const float* most, std::size_t n, std::byte* scales) {
+    return scaler.single_factors(most, n, reinterpret_cast<std::uint8_t*>(scales), by_);
+  }
+  void spread(std::size_t n, std::size_t times) { repeat(by_, n, times); }
+  std::size_t apply(const float* x, std::size_t n, std::size_t group, const FewBounds& b,
+                    float* v) const {
+    return multiply_counted(x, by_, n, group, true, b.largest, v);
+  }
+
+ private:
+  float by_[most_groups];
 };
 
 class WideDivisors {

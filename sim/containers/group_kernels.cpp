@@ -154,7 +154,7 @@ class Ends {
 
   template <class D>
   HWY_INLINE hn::Vec<D> hold(D d, hn::Vec<D> v) {
-    const auto most = hn::Set(d, limit_), held = hn::Max(hn::Min(v, most), hn::Neg(most));
+    const auto held = no_larger(d, v, hn::Set(d, limit_));
     count(d, hn::Ne(held, v), 1);
     return held;
   }
@@ -167,6 +167,14 @@ class Ends {
   }
 
  private:
+  template <class D>
+  static HWY_INLINE hn::Vec<D> no_larger(D, hn::Vec<D> v, hn::Vec<D> most) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    if constexpr (std::is_same_v<D, Floats>)
+      return hn::Vec<D>{_mm512_range_ps(v.raw, most.raw, 0b00'10)};
+#endif
+    return hn::Max(hn::Min(v, most), hn::Neg(most));
+  }
   template <class D, class M>
   HWY_INLINE void count(D d, M past, std::uint32_t each) {
     if constexpr (std::is_same_v<D, Floats>) {
@@ -222,34 +230,50 @@ HWY_INLINE hn::Vec<D> quotient(D d, const float* x, const Own& own) {
 
 // A product with a reciprocal is off by less than two of its last digits: only where one of those
 // borders that a rounding turns at lies so near is there a division.
-template <class D>
-HWY_INLINE auto is_doubtful(D d, hn::Vec<D> a, hn::Vec<D> q, std::uint32_t beyond) {
-  constexpr std::uint32_t near = 4;
-  const BitsTag<D> du;
-  const auto digits = hn::Set(du, beyond & ~(2 * near - 1));
-  const auto last = hn::And(hn::Add(hn::BitCast(du, q), hn::Set(du, near)), digits);
-  return hn::And(hn::RebindMask(d, hn::Eq(last, hn::Zero(du))), hn::Ne(a, hn::Zero(d)));
-}
+class Nearness {
+ public:
+  // What is added moves the exponents of borders to fields below 128, and to 0 that of the least.
+  explicit Nearness(const Borders& b)
+      : up_(near - (b.least << digits)),
+        mask_((b.beyond & ~(2 * near - 1)) | (b.least > 0 ? high_fields : 0)) {}
 
-// Of vectors that share a divisor each: the kth one's is that at[k].
-template <std::size_t vectors>
+  // 0 where a border is near.
+  template <class D>
+  HWY_INLINE hn::Vec<BitsTag<D>> distance(D, hn::Vec<D> q) const {
+    const BitsTag<D> du;
+    return hn::And(hn::Add(hn::BitCast(du, q), hn::Set(du, up_)), hn::Set(du, mask_));
+  }
+  template <class D>
+  HWY_INLINE auto is_doubtful(D d, hn::Vec<D> a, hn::Vec<D> q) const {
+    const auto at_border = hn::Eq(distance(d, q), hn::Zero(BitsTag<D>()));
+    return hn::And(hn::RebindMask(d, at_border), hn::Ne(a, hn::Zero(d)));
+  }
+
+ private:
+  static constexpr std::uint32_t near = 4, digits = 23, high_fields = 0x40000000;
+
+  std::uint32_t up_, mask_;
+};
+
+// Of vectors that share divisors: the kth one has that of index[k >> shift].
 struct Shared {
-  const Divisors& by;
-  const std::size_t (&at)[vectors];
+  Divisors by;
+  const std::uint8_t* index;
+  int shift;
 
   template <class D>
   HWY_INLINE hn::Vec<D> reciprocals(D d, std::size_t k) const {
-    return hn::Set(d, by.reciprocal[at[k]]);
+    return hn::Set(d, by.reciprocal[index[k >> shift]]);
   }
   template <class D>
   HWY_INLINE hn::Vec<D> divisors(D d, std::size_t k, std::size_t) const {
-    return hn::Set(d, by.divisor[at[k]]);
+    return hn::Set(d, by.divisor[index[k >> shift]]);
   }
 };
 
 // Of numbers that have a divisor each, side by side.
 struct Single {
-  const Divisors& by;
+  Divisors by;
   std::size_t first, lanes;
 
   template <class D>
@@ -266,20 +290,23 @@ struct Single {
 };
 
 // Vectors go several at a time.
+inline constexpr std::size_t together = 8;
+
 template <std::size_t vectors, class D, class Own>
-HWY_INLINE void quotients_of(D d, const float* x, const Own& own, std::uint32_t beyond, Ends& ends,
-                             float* v) {
+HWY_INLINE void quotients_of(D d, const float* x, const Own& own, const Nearness& borders,
+                             Ends& ends, float* v) {
+  const BitsTag<D> du;
   const std::size_t lanes = hn::Lanes(d);
-  auto doubtful = hn::MaskFromVec(hn::Zero(d));
+  auto least = hn::Set(du, ~std::uint32_t{0});
   for (std::size_t k = 0; k < vectors; ++k) {
-    const auto a = hn::LoadU(d, x + k * lanes), q = hn::Mul(a, own.reciprocals(d, k));
-    doubtful = hn::Or(doubtful, is_doubtful(d, a, q, beyond));
+    const auto q = hn::Mul(hn::LoadU(d, x + k * lanes), own.reciprocals(d, k));
+    least = hn::Min(least, borders.distance(d, q));
     hn::StoreU(ends.hold(d, q), d, v + k * lanes);
   }
-  if (hn::AllFalse(d, doubtful)) return;
+  if (HWY_LIKELY(hn::AllFalse(du, hn::Eq(least, hn::Zero(du))))) return;
   for (std::size_t k = 0; k < vectors; ++k) {
     const auto a = hn::LoadU(d, x + k * lanes), q = hn::Mul(a, own.reciprocals(d, k));
-    if (hn::AllFalse(d, is_doubtful(d, a, q, beyond))) continue;
+    if (hn::AllFalse(d, borders.is_doubtful(d, a, q))) continue;
     ends.take_back(d, q);
     const auto divisors = [&](auto part, std::size_t i)
                               HWY_ATTR { return own.divisors(part, k, i); };
@@ -288,47 +315,53 @@ HWY_INLINE void quotients_of(D d, const float* x, const Own& own, std::uint32_t 
 }
 
 HWY_INLINE std::size_t quotients_of_groups(const float* x, const Divisors& by, std::size_t n,
-                                           std::size_t group, std::uint32_t beyond, float limit,
+                                           std::size_t group, const Nearness& borders, float limit,
                                            float* v) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d), each = group / lanes;
-  const auto at = [&](std::size_t g) { return by.index ? by.index[g] : g; };
+  constexpr int all = std::countr_zero(together);
   Ends ends(limit);
   std::size_t i = 0;
-  if (each == 1)
-    for (std::size_t g = 0; i + 4 * lanes <= n; i += 4 * lanes, g += 4) {
-      const std::size_t four[] = {at(g), at(g + 1), at(g + 2), at(g + 3)};
-      quotients_of<4>(d, x + i, Shared<4>{by, four}, beyond, ends, v + i);
-    }
-  for (std::size_t g = i / group; i < n; ++g) {
-    const std::size_t own = at(g), end = i + group,
-                      eight[] = {own, own, own, own, own, own, own, own};
-    for (; i + 8 * lanes <= end; i += 8 * lanes)
-      quotients_of<8>(d, x + i, Shared<8>{by, eight}, beyond, ends, v + i);
-    for (; i < end; i += lanes)
-      quotients_of<1>(d, x + i, Shared<8>{by, eight}, beyond, ends, v + i);
+  if (each < together && std::has_single_bit(each))
+    for (const std::uint8_t* index = by.index; i + together * lanes <= n;
+         i += together * lanes, index += together / each)
+      quotients_of<together>(d, x + i, Shared{by, index, std::countr_zero(each)}, borders, ends,
+                             v + i);
+  while (i < n) {
+    const Shared own{by, by.index + i / group, all};
+    const std::size_t end = i + group;
+    for (; i + together * lanes <= end; i += together * lanes)
+      quotients_of<together>(d, x + i, own, borders, ends, v + i);
+    for (; i < end; i += lanes) quotients_of<1>(d, x + i, own, borders, ends, v + i);
   }
   return ends.beyond();
 }
 
 HWY_INLINE std::size_t quotients_of_numbers(const float* x, const Divisors& by, std::size_t n,
-                                            std::uint32_t beyond, float limit, float* v) {
+                                            const Nearness& borders, float limit, float* v) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   Ends ends(limit);
   std::size_t i = 0;
-  for (; i + 8 * lanes <= n; i += 8 * lanes)
-    quotients_of<8>(d, x + i, Single{by, i, lanes}, beyond, ends, v + i);
+  for (; i + together * lanes <= n; i += together * lanes)
+    quotients_of<together>(d, x + i, Single{by, i, lanes}, borders, ends, v + i);
   for_lanes(d, n - i, [&](auto part, std::size_t j) HWY_ATTR {
-    quotients_of<1>(part, x + i + j, Single{by, i + j, lanes}, beyond, ends, v + i + j);
+    quotients_of<1>(part, x + i + j, Single{by, i + j, lanes}, borders, ends, v + i + j);
   });
   return ends.beyond();
 }
 
 std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
-                                  std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  return group == 1 ? quotients_of_numbers(x, by, n, beyond, limit, v)
-                    : quotients_of_groups(x, by, n, group, beyond, limit, v);
+                                  std::size_t group, const Borders& borders, float limit,
+                                  float* v) {
+  const Nearness near(borders);
+  return group == 1 ? quotients_of_numbers(x, by, n, near, limit, v)
+                    : quotients_of_groups(x, by, n, group, near, limit, v);
+}
+
+template <class D>
+HWY_INLINE bool all_finite(D d, hn::Vec<D> magnitudes) {
+  return hn::AllTrue(d, hn::Lt(magnitudes, hn::Set(d, std::numeric_limits<float>::infinity())));
 }
 
 bool hold_above(const float* x, std::size_t n, float least, float* v) {
@@ -336,7 +369,18 @@ bool hold_above(const float* x, std::size_t n, float least, float* v) {
   for_lanes(Floats(), n, [&](auto d, std::size_t i) {
     const auto a = hn::LoadU(d, x + i), held = hn::Max(hn::LoadU(d, v + i), hn::Set(d, least));
     hn::StoreU(hn::IfThenZeroElse(hn::Eq(a, hn::Zero(d)), held), d, v + i);
-    finite &= hn::AllTrue(d, hn::Lt(a, hn::Set(d, std::numeric_limits<float>::infinity())));
+    finite &= all_finite(d, a);
+  });
+  return finite;
+}
+
+bool divide_twice(const float* x, std::size_t n, const TwoDivisors& by, float* v) {
+  bool finite = true;
+  for_lanes(Floats(), n, [&](auto d, std::size_t i) {
+    const auto a = hn::LoadU(d, x + i),
+               q = hn::Div(hn::Div(a, hn::Set(d, by.first)), hn::Set(d, by.second));
+    hn::StoreU(hn::Min(hn::Max(q, hn::Set(d, by.least)), hn::Set(d, by.most)), d, v + i);
+    finite &= all_finite(d, a);
   });
   return finite;
 }
@@ -352,6 +396,7 @@ HWY_EXPORT(group_maxima);
 HWY_EXPORT(power_factors);
 HWY_EXPORT(multiply_counted);
 HWY_EXPORT(hold_above);
+HWY_EXPORT(divide_twice);
 HWY_EXPORT(divide_counted);
 HWY_EXPORT(divide_counted_to_odd);
 
@@ -371,13 +416,17 @@ std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std
 bool hold_above(const float* x, std::size_t n, float least, float* v) {
   return HWY_DYNAMIC_DISPATCH(hold_above)(x, n, least, v);
 }
+bool divide_twice(const float* x, std::size_t n, const TwoDivisors& by, float* v) {
+  return HWY_DYNAMIC_DISPATCH(divide_twice)(x, n, by, v);
+}
 std::size_t divide_counted(const float* x, const float* by, std::size_t n, std::size_t group,
                            float limit, float* v) {
   return HWY_DYNAMIC_DISPATCH(divide_counted)(x, by, n, group, limit, v);
 }
 std::size_t divide_counted_to_odd(const float* x, const Divisors& by, std::size_t n,
-                                  std::size_t group, std::uint32_t beyond, float limit, float* v) {
-  return HWY_DYNAMIC_DISPATCH(divide_counted_to_odd)(x, by, n, group, beyond, limit, v);
+                                  std::size_t group, const Borders& borders, float limit,
+                                  float* v) {
+  return HWY_DYNAMIC_DISPATCH(divide_counted_to_odd)(x, by, n, group, borders, limit, v);
 }
 
 }  // namespace widthwise::containers

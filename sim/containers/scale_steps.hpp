@@ -107,9 +107,10 @@ struct ScaleSteps {
   // What a code of E4M3 is rounded from, saturating: amax / (max S) to odd, by whoever divides so;
   // or torchao's steps, each in binary32, for block scales of 2^-6 and more.
   constexpr double divisor() const { return max * static_cast<double>(tensor_scale); }
+  static constexpr float stepwise_least = 0x1p-6F, stepwise_most = 448;
   constexpr float stepwise(double amax) const {
     const float t = static_cast<float>(amax) / static_cast<float>(max) / tensor_scale;
-    return std::clamp(t, 0x1p-6F, 448.0F);
+    return std::clamp(t, stepwise_least, stepwise_most);
   }
   // With the code that it became: at least the least one, so that no element of such a block is
   // divided by 0; of torchao's steps the reciprocal, which is multiplied.

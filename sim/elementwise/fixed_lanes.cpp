@@ -1,5 +1,6 @@
 #include "fixed_lanes.hpp"
 
+#include <bit>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -7,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "lane_pack-inl.hpp"
 #include "random_words-inl.hpp"
 #include "sim/engine/for_lanes-inl.hpp"
 
@@ -182,12 +184,15 @@ void values(const FixedSteps& s, const float* x, const std::uint64_t* bits, std:
   in_mode(Pass<D, float, decltype(put)>{D(), s, x, bits, n, put});
 }
 
+// Added to a number it leaves the nearest integer in the sum's last digits, in two's complement.
+inline constexpr float place = 0x1.8p23F;
+
 // In two's complement.
 template <class D, class V>
 HWY_INLINE auto integers_of(D d, V v) {
   const hn::RebindToUnsigned<D> du;
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float))  // the sum's last digits are those
-    return hn::BitCast(du, hn::Add(v, hn::Set(d, 0x1.8p23F)));
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float))
+    return hn::BitCast(du, hn::Add(v, hn::Set(d, place)));
   else
     return hn::BitCast(du, hn::ConvertTo(hn::RebindToSigned<D>(), v));
 }
@@ -202,6 +207,46 @@ void codes_of(const FixedSteps& steps, const V* v, std::size_t n, Code* codes) {
       hn::StoreU(code, dc, codes + i);
     else
       hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
+  });
+}
+
+// Such sums.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> nearest_sums(D d, const FixedSteps& steps,
+                                                       const float* x) {
+  const auto at = [&](double y) HWY_ATTR { return hn::Set(d, place + static_cast<float>(y)); };
+  const auto a = hn::LoadU(d, x),
+             sum = hn::MulAdd(a, hn::Set(d, static_cast<float>(steps.up)), at(0)),
+             held = hn::Min(hn::Max(sum, at(steps.least)), at(steps.most));
+  return hn::BitCast(hn::RebindToSigned<D>(), hn::IfThenElse(hn::IsNaN(a), at(0), held));
+}
+
+void nearest_bytes(const FixedSteps& steps, const float* x, std::size_t n, std::uint8_t* codes) {
+  const Numbers<float> d;
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Less by half a byte's range where there is no sign, so that saturation changes none.
+  const std::int32_t half_range = steps.least < 0 ? 0 : 0x80;
+  const I<float> zero = all<float>(std::bit_cast<std::int32_t>(place) + half_range);
+  const Narrow<std::uint8_t> bytes;
+  const auto turn = hn::Set(bytes, static_cast<std::int8_t>(half_range)),
+             mask = hn::Set(bytes, static_cast<std::int8_t>(steps.mask));
+  const auto places = packed_places<4>();
+  const std::size_t lanes = hn::Lanes(d);
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto part = [&](std::size_t k) HWY_ATTR {
+      return hn::Sub(nearest_sums(d, steps, x + i + k * lanes), zero);
+    };
+    const auto codes_here = bytes_of(words_of(part(0), part(1)), words_of(part(2), part(3)));
+    store_in_order<std::uint8_t>(hn::And(hn::Xor(codes_here, turn), mask), places, codes + i);
+  }
+#endif
+  for_lanes(d, n - i, [&](auto part, std::size_t j) HWY_ATTR {
+    const hn::RebindToUnsigned<decltype(part)> words;
+    const hn::Rebind<std::uint8_t, decltype(part)> items;
+    const auto sums = hn::BitCast(words, nearest_sums(part, steps, x + i + j));
+    hn::StoreU(hn::TruncateTo(items, hn::And(sums, hn::Set(words, steps.mask))), items,
+               codes + i + j);
   });
 }
 
@@ -235,6 +280,7 @@ HWY_EXPORT(floats_to_floats);
 HWY_EXPORT(floats_to_doubles);
 HWY_EXPORT(doubles_to_doubles);
 HWY_EXPORT(values);
+HWY_EXPORT(nearest_bytes);
 HWY_EXPORT(codes_of_floats);
 HWY_EXPORT(codes_of_doubles);
 
@@ -253,6 +299,9 @@ void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* 
 void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
                float* y) {
   HWY_DYNAMIC_DISPATCH(values)(steps, x, bits, n, y);
+}
+void to_nearest_bytes(const FixedSteps& steps, const float* x, std::size_t n, std::uint8_t* codes) {
+  HWY_DYNAMIC_DISPATCH(nearest_bytes)(steps, x, n, codes);
 }
 template <>
 FixedCodes<float> fixed_codes<float>() {

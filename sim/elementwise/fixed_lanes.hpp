@@ -29,6 +29,9 @@ void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* b
 void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
                  double* v);
 
+// Codes of up to 8 bits, to nearest even, in one step. They may overwrite their numbers.
+void to_nearest_bytes(const FixedSteps& steps, const float* x, std::size_t n, std::uint8_t* codes);
+
 // y = the values that x becomes, for formats of at most 24 digits between 2^-120 and 2^120, by at
 // most 22 random bits.
 void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,

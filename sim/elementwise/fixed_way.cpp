@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "draw_bits.hpp"
 #include "fixed_lanes.hpp"
@@ -47,6 +48,10 @@ class Fixed final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<V, float>)
+      if (bytes_ == 1 && steps_.rounding.mode == RoundingMode::rne)
+        return elements::to_nearest_bytes(steps_, numbers, x.count,
+                                          static_cast<std::uint8_t*>(x.result));
     V integers[fixed_piece];  // codes may overwrite their numbers
     std::uint64_t room[fixed_piece];
     for (std::size_t first = 0; first < x.count; first += fixed_piece) {

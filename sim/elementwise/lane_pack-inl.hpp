@@ -95,6 +95,15 @@ HWY_INLINE auto packed_places() {
   return hn::SetTableIndices(d, from);
 }
 
+// Codes as they lie after packing, in memory's order.
+template <class Item, class Places>
+HWY_INLINE void store_in_order(Items<Item> codes, const Places& places, Item* items) {
+  const Narrow<Item> d;
+  const hn::Repartition<std::uint32_t, Narrow<Item>> pieces;
+  const auto in_order = hn::TableLookupLanes(hn::BitCast(pieces, codes), places);
+  hn::StoreU(hn::BitCast(d, in_order), d, reinterpret_cast<std::make_signed_t<Item>*>(items));
+}
+
 // Floats to codes of 8 or 16 bits, quickly (docs/exactness.md, 45). Codes are less by half the
 // range of their lanes until they are signed, so that saturation keeps what is too large apart.
 template <Quick quick, bool aligned, class Item>
@@ -136,9 +145,7 @@ class Packer {
       const Items<Item> turn = hn::And(negative, all_items(to.over[0] ^ to.over[1]));
       code = hn::IfThenElse(over, hn::Xor(all_items(to.over[0]), turn), code);
     }
-    const hn::Repartition<std::uint32_t, Narrow<Item>> pieces;
-    const auto in_order = hn::TableLookupLanes(hn::BitCast(pieces, code), places_);
-    hn::StoreU(hn::BitCast(d, in_order), d, reinterpret_cast<std::make_signed_t<Item>*>(items));
+    store_in_order<Item>(code, places_, items);
     return true;
   }
 

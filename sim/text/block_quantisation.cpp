@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -23,11 +24,14 @@ auto value(Scanner& in, const Parse& parse) {
 }
 
 // Whether there may be such a scale is for check() to say.
-float read_tensor_scale(Scanner& in, std::string_view key) {
+void read_tensor_scale(Scanner& in, std::string_view key, BlockQuantisation& q) {
+  q.tensor_scale_port = in.accept_port(key);
+  if (q.tensor_scale_port) return;
   const std::size_t at = in.at();
   const double given = in.number(key);
   const auto scale = static_cast<float>(given);
-  if (!std::isfinite(given) || static_cast<double>(scale) == given) return scale;
+  q.tensor_scale = scale;
+  if (!std::isfinite(given) || static_cast<double>(scale) == given) return;
   const bool near = scale != 0 && std::isfinite(scale);
   in.fail(at, fmt::format("{} = {}: a number of binary32 is wanted, {}", key, given,
                           near ? fmt::format("as {}", static_cast<double>(scale))
@@ -44,7 +48,7 @@ void read_argument(Scanner& in, BlockQuantisation& q) {
   else if (key == "rounding")
     q.rounding = value(in, parse_rounding);
   else if (key == "tensor_scale")
-    q.tensor_scale = read_tensor_scale(in, key);
+    read_tensor_scale(in, key, q);
   else if (key == "arithmetic")
     in.fail(at,
             "arithmetic=: its steps in binary32 are not built, hardware divides exactly; leave "
@@ -65,10 +69,10 @@ std::string scale_fault(const BlockQuantisation& q) {
            "scale=rceil are, and ww.blocks takes any";
   if (!(q.tensor_scale > 0) || std::isinf(q.tensor_scale))
     return fmt::format("tensor_scale = {}: a finite, positive number is wanted", q.tensor_scale);
-  if (q.tensor_scale != 1 && !q.to.takes_tensor_scale())
+  if ((q.tensor_scale_port || q.tensor_scale != 1) && !q.to.takes_tensor_scale())
     return fmt::format(
         "tensor_scale = {}: there is none; nvfp4 and other scales in ue4m3fn have one",
-        q.tensor_scale);
+        q.tensor_scale_port ? "port" : fmt::format("{}", q.tensor_scale));
   return {};
 }
 
@@ -114,6 +118,15 @@ std::string option_fault(const BlockQuantisation& q) {
 
 }  // namespace
 
+std::optional<BlockQuantisation> BlockQuantisation::under(std::uint32_t tensor_scale_code) const {
+  const auto scale = std::bit_cast<float>(tensor_scale_code);
+  if (!(scale > 0) || std::isinf(scale)) return {};
+  BlockQuantisation q = *this;
+  q.tensor_scale_port = false;
+  q.tensor_scale = scale;
+  return q;
+}
+
 BlockQuantisation parse_block_quantisation(std::string_view text) {
   Scanner in("block quantiser", text);
   if (in.ahead("(") != kind) in.fail(in.at(), "wanted blocks and a format, as in blocks(mxfp4)");
@@ -131,7 +144,9 @@ std::string to_string(const BlockQuantisation& q) {
   std::string text = fmt::format("{}({}", kind, to_string(q.to));
   if (q.from != binary32) text += ", a=" + to_string(q.from);
   if (q.rounding != Rounding{}) text += ", rounding=" + to_string(q.rounding);
-  if (q.tensor_scale != 1)
+  if (q.tensor_scale_port)
+    text += ", tensor_scale=port";
+  else if (q.tensor_scale != 1)
     text += fmt::format(", tensor_scale={}", static_cast<double>(q.tensor_scale));
   return text + ")";
 }

@@ -139,6 +139,16 @@ double Scanner::number(std::string_view name) {
   return x;
 }
 
+bool Scanner::accept_port(std::string_view name) {
+  constexpr std::string_view word = "port", numbers_begin = "+-.0123456789";
+  const std::string value(ahead(",)"));
+  if (!value.empty() && numbers_begin.find(value[0]) != numbers_begin.npos) return false;
+  if (value != word)
+    fail(at_, fmt::format("{} = {}: a number, or port, is wanted", name, quoted(value)));
+  skip(word.size());
+  return true;
+}
+
 void Scanner::fail(std::size_t at, std::string_view message) const {
   throw ParseError(fmt::format("{} {}, column {}: {}", what_, quoted(original_), at + 1, message),
                    1, at + 1);

@@ -41,6 +41,9 @@ class Scanner {
   // What stands before the next comma or bracket, as a double.
   double number(std::string_view name);
 
+  // Whether there is the word `port` instead of a number; another word is neither.
+  bool accept_port(std::string_view name);
+
   [[noreturn]] void fail(std::size_t at, std::string_view message) const;
   [[noreturn]] void fail_here(std::string_view wanted) const;  // found 'x', wanted …
 

@@ -21,24 +21,13 @@ bool takes_binary32(std::string_view v) {
   return v == "exact" || v == "q31" || v == "rndnu" || v == "fp32";
 }
 
-// Whether the value is no number but the word; another word is neither.
-bool read_port(Scanner& in, std::string_view key) {
-  constexpr std::string_view word = "port", numbers_begin = "+-.0123456789";
-  const std::string value(in.ahead(",)"));
-  if (!value.empty() && numbers_begin.find(value[0]) != numbers_begin.npos) return false;
-  if (value != word)
-    in.fail(in.at(), fmt::format("{} = {}: a number, or port, is wanted", key, quoted(value)));
-  in.skip(word.size());
-  return true;
-}
-
 void read_multiplier(Scanner& in, std::string_view key, SumRequantisation& s) {
-  s.multiplier_port = read_port(in, key);
+  s.multiplier_port = in.accept_port(key);
   if (!s.multiplier_port) s.multiplier = in.number(key);
 }
 
 void read_zero_point(Scanner& in, std::string_view key, std::int64_t most, SumRequantisation& s) {
-  s.zero_point_port = read_port(in, key);
+  s.zero_point_port = in.accept_port(key);
   if (!s.zero_point_port) s.zero_point = in.integer(key, -most, most);
 }
 

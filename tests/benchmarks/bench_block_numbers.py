@@ -5,6 +5,8 @@ Times are the process's own, the best of several; what counts is the last column
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import widthwise as ww
 from bench_peers import ELEMENTS, best_seconds, normal
@@ -21,6 +23,12 @@ FORMATS = (
     "bfp(8,32,e8)",
 )
 
+NVFP4_BY: tuple[dict[str, Any], ...] = (
+    {"tensor_scale": 1},
+    {"arithmetic": "f32"},
+    {"arithmetic": "f32", "tensor_scale": 1},
+)
+
 
 def row(name: str, seconds: float, bare: float) -> None:
     print(f"  {name:<42}{1e9 * seconds / ELEMENTS:>8.3f} ns{seconds / bare:>8.1f} times e4m3fn")
@@ -32,6 +40,9 @@ def conversions() -> None:
     print(f"\nbinary32 to blocks, 2^20 elements; e4m3fn: {1e9 * bare / ELEMENTS:.3f} ns an element")
     for text in FORMATS:
         row(text, best_seconds(lambda text=text: ww.blocks(x, text)), bare)
+    for how in NVFP4_BY:
+        words = ", ".join(f"{name}={value}" for name, value in how.items())
+        row(f"nvfp4, {words}", best_seconds(lambda how=how: ww.blocks(x, "nvfp4", **how)), bare)
     for text in ("mxfp8_e4m3", "mxfp4", "nvfp4", "block(e4m3fn,128,binary32)"):
         seconds = best_seconds(lambda text=text: ww.blocks(x, text, axis=0))
         row(f"{text}, down columns", seconds, bare)

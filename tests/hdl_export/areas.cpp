@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 #include <stdexcept>
+#include <variant>
 
 #include "tools.hpp"
 #include "widthwise/sim/operation_text.hpp"
@@ -37,6 +38,9 @@ constexpr std::string_view units[] = {
     "mac(int8, sum=int32)",
     "fixedacc(int8, width=32, frac=0, out=int32)",
     "kulisch(posit8es2)"};
+constexpr std::string_view quantisers[] = {
+    "blocks(mxfp8_e4m3, a=bfloat16)", "blocks(nvfp4, a=bfloat16)",
+    "requantize(gemmlowp, multiplier=port, zero_point=port)", "requantize(fp32, multiplier=port)"};
 constexpr int lanes_at_once = 4;  // of units that take all of K
 
 // "| `fma e5m2` | 371 | 38 | 250 |"
@@ -85,6 +89,7 @@ const std::vector<std::string>& area_rows() {
     for (const auto f : formats)
       rows.push_back(fmt::format("convert {} -> {}", f == "binary32" ? "binary16" : "binary32", f));
     rows.insert(rows.end(), std::begin(units), std::end(units));
+    rows.insert(rows.end(), std::begin(quantisers), std::end(quantisers));
     return rows;
   }();
   return all;
@@ -95,6 +100,9 @@ std::vector<RtlFile> row_files(const std::string& row) {
     const widthwise::Unit unit = widthwise::parse_unit(row);
     return rtl(unit, "dut", {.lanes = unit.lanes == 0 ? lanes_at_once : 0});
   }
+  if (std::ranges::find(quantisers, row) != std::end(quantisers))
+    return std::visit([](const auto& design) { return rtl(design, "dut"); },
+                      widthwise::parse_design(row));
   std::istringstream words(row);
   std::string what, format, arrow, result;
   words >> what >> format >> arrow >> result;

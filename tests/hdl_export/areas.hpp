@@ -17,7 +17,8 @@ struct Area {
 // Of the module `top`. Throws where Yosys fails, or finds a latch, a register or a loop.
 Area measured(const std::vector<widthwise::hdl::RtlFile>& files, const std::string& top);
 
-// What the table has rows for: "fma e5m2", "convert binary32 -> e5m2", "hopper.e4m3.f32".
+// What the table has rows for: "fma e5m2", "convert binary32 -> e5m2", "hopper.e4m3.f32",
+// "blocks(nvfp4, a=bfloat16)".
 const std::vector<std::string>& area_rows();
 
 // A row's module, called `dut`. An operation has all modes and flags.

@@ -164,15 +164,16 @@ def test_the_golden_model_is_ww_blocks(mode):
     flags = np.zeros(50, np.uint8)
     pointers = [ctypes.c_void_p(each.ctypes.data) for each in (bits, y, scale, flags)]
     rm = ctypes.c_uint32(MODES[mode])
-    assert LIB.widthwise_model_blocks(model, rm, ctypes.c_uint64(50), *pointers) == 0
+    at, *outputs = pointers
+    assert LIB.widthwise_model_blocks(model, rm, ctypes.c_uint64(50), at, None, *outputs) == 0
     wanted = ww.blocks(a.to_float64(), "mxfp6_e3m2;scale=even", rounding=mode)
     assert np.array_equal(y, wanted.elements.bits)
     assert np.array_equal(scale, wanted.scales.bits.reshape(-1))
     assert (flags == 16).nonzero()[0].tolist() == [7, 8]
     words, code, flag = np.zeros(6, np.uint32), np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     for i in range(50):
-        ports = [ctypes.c_void_p(each.ctypes.data) for each in (bits[i], words, code, flag)]
-        assert LIB.widthwise_model_block(model, rm, *ports) == 0
+        at, *ports = [ctypes.c_void_p(each.ctypes.data) for each in (bits[i], words, code, flag)]
+        assert LIB.widthwise_model_block(model, rm, at, None, *ports) == 0
         packed = int.from_bytes(words.tobytes(), "little")
         assert (lanes(packed, 6, 32), code[0], flag[0]) == (y[i].tolist(), scale[i], flags[i])
     other = LIB.widthwise_model_words(
@@ -199,7 +200,7 @@ module bench;
     automatic int errors = 0;
     for (int i = 0; i < 20000; ++i) begin
       a = {$urandom, $urandom};
-      if (model_block(model, 0, a, y, scale, flags) != 0) $fatal;
+      if (model_block(model, 0, a, null, y, scale, flags) != 0) $fatal;
       #1 if ({y, scale, flags[4:0]} !== {dut_y, dut_scale, dut_flags}) ++errors;
     end
     $display("%0d errors", errors);

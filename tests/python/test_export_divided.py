@@ -192,7 +192,7 @@ module bench;
       a = BITS == 8 ? i : {{$urandom, $urandom}};
       // Near one another, in all but one of four.
       if (BITS == 32 && i % 4 != 0) a[62:57] = a[30:25];
-      if (model_block(model, 0, a, y, scale, flags) != 0) $fatal;
+      if (model_block(model, 0, a, null, y, scale, flags) != 0) $fatal;
       #1 if ({{y, scale, flags[4:0]}} !== {{dut_y, dut_scale, dut_flags}}) ++errors;
     end
     $display("%0d errors", errors);
@@ -232,9 +232,9 @@ def test_the_golden_model_is_ww_blocks():
         model = model_of(f"blocks({format}{given})")
         y, scale = np.zeros((400, 16), np.uint8), np.zeros(400, item)
         flags = np.zeros(400, np.uint8)
-        pointers = [ctypes.c_void_p(each.ctypes.data) for each in (x, y, scale, flags)]
+        at, *outputs = [ctypes.c_void_p(each.ctypes.data) for each in (x, y, scale, flags)]
         rm, count = ctypes.c_uint32(0), ctypes.c_uint64(400)
-        assert LIB.widthwise_model_blocks(model, rm, count, *pointers) == 0
+        assert LIB.widthwise_model_blocks(model, rm, count, at, None, *outputs) == 0
         wanted = ww.blocks(x, format, tensor_scale=tensor)
         assert np.array_equal(y, wanted.elements.bits)
         assert np.array_equal(scale, wanted.scales.bits.reshape(-1))

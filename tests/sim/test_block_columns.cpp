@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -97,27 +99,31 @@ Coded one_by_one(const BlockFormat& f, const BlockGrid& g, const BlockHow& how,
   return coded;
 }
 
-void check(const char* text, RoundingMode mode, int spread, Tally& tally, std::uint64_t& expected) {
+void check(const char* text, const BlockHow& how, int spread, Tally& tally,
+           std::uint64_t& expected) {
   const BlockFormat f = parse_block_format(text);
-  BlockHow how{Rounding(mode)};
-  if (f.takes_tensor_scale()) how.tensor_scale = 0x1.8d2p-7F;
   for (const BlockGrid& g : grids)
     for (const bool special : {false, true}) {
       if (special && f.refuses_specials()) continue;
       const std::vector<float> x = numbers(g, spread, special);
       const Coded want = one_by_one(f, g, how, x);
-      on_every_target([&] {
-        const Coded got = quantised(f, g, how, x);
-        const auto where = [&](const char* what) {
-          return fmt::format("{} of {}, {} x {} x {} in {} x {}, mode {}", what, text, g.outer,
-                             g.rows, g.columns, g.block_rows, g.block_columns, to_string(mode));
-        };
-        tally.check(got.elements == want.elements, [&] { return where("elements"); });
-        tally.check(got.scales == want.scales, [&] { return where("scales"); });
-        tally.check(got.tally.clamped == want.tally.clamped, [&] { return where("clamped"); });
-        tally.check(got.tally.special == want.tally.special, [&] { return where("special"); });
-        expected += 4;
-      });
+      for (const bool known : {false, true})
+        on_every_target([&] {
+          BlockHow as = how;
+          if (known)
+            as.maxima = std::make_shared<const LargestMagnitudes>(largest_magnitudes(g, x.data()));
+          const Coded got = quantised(f, g, as, x);
+          const auto where = [&](const char* what) {
+            return fmt::format("{} of {}, {} x {} x {} in {} x {}, mode {}", what, text, g.outer,
+                               g.rows, g.columns, g.block_rows, g.block_columns,
+                               to_string(how.rounding));
+          };
+          tally.check(got.elements == want.elements, [&] { return where("elements"); });
+          tally.check(got.scales == want.scales, [&] { return where("scales"); });
+          tally.check(got.tally.clamped == want.tally.clamped, [&] { return where("clamped"); });
+          tally.check(got.tally.special == want.tally.special, [&] { return where("special"); });
+          expected += 4;
+        });
     }
 }
 
@@ -131,6 +137,63 @@ TEST_CASE("blocks down columns and tiles are what they are one by one") {
         "nvfp4", "block(e3m2fn,16,ue4m3fn)", "block(e4m3fn,128,binary32)", "bfp(8,32,e8)",
         "block(e5m2,128,binary32);scale=pow2", "block(table(nf4),64,binary32)"})
     for (const RoundingMode mode : {RoundingMode::rne, RoundingMode::rup, RoundingMode::rtz})
-      for (const int spread : {4, 100}) check(text, mode, spread, tally, expected);
+      for (const int spread : {4, 100}) {
+        BlockHow how{Rounding(mode)};
+        const bool scaled = parse_block_format(text).takes_tensor_scale();
+        if (scaled) how.tensor_scale = 0x1.8d2p-7F;
+        check(text, how, spread, tally, expected);
+        if (!scaled) continue;
+        how.steps = BlockSteps::single;
+        check(text, how, spread, tally, expected);
+      }
   tally.expect(expected);
+}
+
+TEST_CASE("scales in E4M3 of numbers that a tensor scale leaves too large for any float") {
+  BlockHow how;
+  how.tensor_scale = 0x1p-100F;
+  const BlockFormat f = parse_block_format("nvfp4");
+  std::vector<float> x(64, 0x1.8p-98F);
+  x[16] = 0x1p40F, x[32] = -std::numeric_limits<float>::max();
+  on_every_target([&] {
+    const Coded coded = quantised(f, {1, 1, x.size(), 1, 16}, how, x);
+    const std::byte one{0x38}, largest{0x7e};
+    CHECK(coded.scales == std::vector<std::byte>{one, largest, largest, one});
+    CHECK(coded.tally.clamped == 2);
+  });
+}
+
+TEST_CASE("the largest magnitudes of blocks are theirs, and the largest of these the array's") {
+  for (const BlockGrid& g : grids)
+    for (const bool special : {false, true}) {
+      const std::vector<float> x = numbers(g, 4, special);
+      std::vector<float> wanted;
+      for (const auto& block : blocks_of(g)) {
+        wanted.push_back(0);
+        for (const std::size_t i : block)
+          if (!(std::abs(x[i]) <= wanted.back())) wanted.back() = std::abs(x[i]);
+      }
+      on_every_target([&] {
+        const LargestMagnitudes found = largest_magnitudes(g, x.data());
+        const double largest = largest_magnitude(x.data(), x.size());
+        CHECK(std::bit_cast<std::uint64_t>(found.of_all) == std::bit_cast<std::uint64_t>(largest));
+        CHECK((found.of_blocks.empty() || special || found.of_blocks == wanted));
+        if (g.block_columns == 1) CHECK(found.of_blocks.size() == g.scales());
+      });
+    }
+}
+
+TEST_CASE("the largest magnitude is found wherever it lies, infinity and NaN above it") {
+  on_every_target([] {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{33}, std::size_t{100}})
+      for (std::size_t at = 0; at < n; ++at) {
+        std::vector<float> x(n, -1.5F);
+        x[at] = -2;
+        CHECK(largest_magnitude(x.data(), n) == 2);
+        x[at] = -std::numeric_limits<float>::infinity();
+        CHECK(std::isinf(largest_magnitude(x.data(), n)));
+        x[at] = std::numeric_limits<float>::quiet_NaN();
+        CHECK(std::isnan(largest_magnitude(x.data(), n)));
+      }
+  });
 }

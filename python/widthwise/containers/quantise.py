@@ -88,11 +88,12 @@ def blocks(
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
     where = Workplace.of({"x": numbers})
+    maxima = None
     if s is None and f._core.takes_tensor_scale:
-        s = found_tensor_scale(where.run("largest_magnitude", for_core(numbers)), f)
-    how = core.BlockHow(
-        rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
-    )
+        maxima = where.run("largest_magnitudes", layout.grid, for_core(numbers))
+        s = found_tensor_scale(maxima.of_all, f)
+    single, scale = arithmetic == "f32", 1.0 if s is None else float(s)
+    how = core.BlockHow(rounding, checked_seed(seed), scale, single, maxima)
     elements = where.empty(numbers.shape, f.element)
     scales = where.empty(layout.scales_shape, f.scale)
     to = (elements._for_core, scales._for_core)

@@ -94,10 +94,12 @@ std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptio
 // it rounded. Of the options it takes rounding_port and pipeline.
 //
 //   a       n numbers, lane i in bits [i * WIDTH +: WIDTH]
+//   b       the tensor's scale, a code of binary32, where it is a port
 //   y       n elements; scale: their scale's code
 //   flags   those of any element; of a block that holds NaN or infinity NV alone
 //
-// Such a block has a scale of all ones, and elements that are 0.
+// Such a block has a scale of all ones, and elements that are 0; so has one whose tensor scale is
+// no finite number above zero.
 std::vector<RtlFile> rtl(const BlockQuantisation& quantiser, std::string_view name,
                          const RtlOptions& options = {});
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "widthwise/rounding.hpp"
 #include "widthwise/sim/block_format.hpp"
@@ -29,11 +30,21 @@ enum class BlockSteps : std::uint8_t {
   single,  // in binary32, reciprocals multiplied, as torchao does it for NVFP4
 };
 
+// The largest magnitude of an array, infinite or NaN where one of its numbers is; and of each
+// block, where quantising asks for them again.
+struct LargestMagnitudes {
+  double of_all;
+  std::vector<float> of_blocks;
+};
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const float* x);
+LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const double* x);
+
 struct BlockHow {
   Rounding rounding;
   std::uint64_t seed = 0;
   float tensor_scale = 1;
   BlockSteps steps = BlockSteps::exact;
+  std::shared_ptr<const LargestMagnitudes> maxima = nullptr;  // of the numbers, if they are known
 };
 
 // What was found beside the codes.
