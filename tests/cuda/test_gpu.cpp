@@ -193,6 +193,7 @@ TEST_CASE("a GPU makes blocks and affine integers as the CPU does, and reads the
   compare_blocks(cuda::gpu(0));
   compare_affine(cuda::gpu(0));
   check_ranges(cuda::gpu(0));
+  compare_packing(cuda::gpu(0));
 }
 
 TEST_CASE("a GPU computes every preset") {
