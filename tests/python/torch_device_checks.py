@@ -34,25 +34,34 @@ def in_bytes(copy, x):
     return copy
 
 
+def watched(method):
+    """A way between torch and this machine's memory, which numbers of a GPU that is this CPU would
+    find open."""
+    return lambda x, *args, **how: in_bytes(method, x)(x, *args, **how)
+
+
 @contextlib.contextmanager
 def on_gpu():
     """What is computed within lies on a GPU; the streams that were waited for are told."""
     seen = set()
     queue = _device.queue
 
-    def watched(gpu):
+    def asked(gpu):
         seen.add(_device.stream())
         return queue(gpu)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_device, "queue", watched)
+        patch.setattr(_device, "queue", asked)
         into, out = core.copy_in, core.copy_out
         patch.setattr(core, "copy_in", lambda q, to, x: in_bytes(into, x)(q, to, x))
         patch.setattr(core, "copy_out", lambda q, x, at: in_bytes(out, x)(q, x, at))
         if PRETENDED:
-            for module in ("_gpu", "_memory", "_op", "_convolution", "_containers"):
+            for module in ("_gpu", "_memory", "_op", "_convolution", "_containers", "_coded"):
                 there = f"widthwise.torch.{module}.lies_there"
-                patch.setattr(there, lambda x: x.is_floating_point())
+                patch.setattr(there, lambda x: True)
+            for name in ("numpy", "tolist", "cpu"):
+                patch.setattr(torch.Tensor, name, watched(getattr(torch.Tensor, name)))
+            patch.setattr(torch, "from_numpy", watched(torch.from_numpy))
             patch.setattr(_gpu, "gpu_of", lambda x: 0)
             patch.setattr(_gpu, "device_of", lambda gpu: torch.device("cpu"))
             patch.setattr(_gpu, "stream_of", lambda x: STREAM)
@@ -217,12 +226,58 @@ def test_qpytorchs_functions_are_the_cpus(name):
     both(drawn_alike, drawn(30, 4) * 5)
 
 
+CODED = ["e4m3fn", "e2m1fn", "e2m3fn", "posit16es2", "fixed7.3", "e15m112", "mxfp4", "nvfp4"]
+CODED += [
+    "bfp(5,16,e8)",
+    "affine(uint8)",
+    "affine(int4,symmetric,channel)",
+    "affine(int3,symmetric,20)",
+]
+
+
+def parts(q):
+    return [x for x in (q.packed, q.scale, q.zero_point) if x is not None]
+
+
+@pytest.mark.parametrize("format", CODED)
+def test_codes_and_what_they_stand_for_are_the_cpus(format):
+    x = (drawn(6, 40) * 7).to(torch.bfloat16)
+    here = wt.encode(x, format)
+    with on_gpu() as streams:
+        q = wt.encode(there(x), format)
+        codes = q.codes
+        y = q.decode() if format != "e15m112" else None
+    assert all(
+        map(
+            torch.equal,
+            [*(part.cpu() for part in parts(q)), codes.cpu()],
+            [*parts(here), here.codes],
+        )
+    )
+    assert q.tensor_scale == here.tensor_scale and (q.device.type == "cuda") != PRETENDED
+    if y is not None:
+        same(y, here.decode())
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
+def test_codes_are_drawn_moved_and_read_under_scales_as_on_the_cpu():
+    x, kept = drawn(3, 33), wt.quantize_state_dict({"w": drawn(4, 9)}, "e4m3fn", "channel")["w"]
+    here = [wt.encode(x, "e2m1fn", "sr8", seed=3).decode(torch.float16), kept.decode(torch.float64)]
+    with on_gpu():
+        moved = wt.encode(there(x), "e2m1fn", "sr8", seed=3), kept.to(there(x).device)
+        got = [moved[0].decode(torch.float16), moved[1].decode(torch.float64)]
+        empty = wt.encode(there(drawn(0, 3)), "e4m3fn").decode()
+        one = wt.encode(there(drawn()), "e4m3fn").decode()
+    for y, z in zip(got, here, strict=True):
+        same(y, z)
+    assert empty.shape == (0, 3) and one.shape == ()
+    assert torch.equal(moved[0].to("cpu").codes, wt.encode(x, "e2m1fn", "sr8", seed=3).codes)
+
+
 def test_what_is_not_had_there_is_refused_with_a_way_out():
     x = there(drawn(2, 64))
     one = torch.tensor(1.0)
     with on_gpu():
-        with pytest.raises(ValueError, match=r"packing of codes of tensors on a GPU .*\.cpu"):
-            wt.encode(x, "e4m3fn")
         with pytest.raises(ValueError, match="scaled_mm of tensors on a GPU"):
             fp8 = x.to(torch.float8_e4m3fn)
             wt.scaled_mm(fp8, fp8.t(), one, one)

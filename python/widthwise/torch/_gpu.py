@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
@@ -62,6 +62,16 @@ def numbers_there(x: torch.Tensor, own: Format) -> DeviceArray:
     return DeviceArray._at(Place(gpu_of(x), x.data_ptr(), stand_in, x), own)
 
 
+def tensor_there(codes: DeviceArray) -> torch.Tensor:
+    """Codes as unsigned integers, in a tensor's own memory."""
+    bits = codes._bits
+    words = getattr(torch, bits.dtype.name)
+    y = torch.empty(bits.shape, dtype=words, device=device_of(codes._place.gpu))
+    if y.numel():
+        core.gather(_device.queue(codes._place.gpu), y.data_ptr(), codes._for_core)
+    return y
+
+
 def converted(x: DeviceArray, z: DeviceArray, env: core.Env, seed: int) -> DeviceArray:
     """x rounded into the memory that z has."""
     there = _device.queue(x._place.gpu)
@@ -107,6 +117,11 @@ def wherever(kernel: Callable[..., Any], tensors: Mapping[int, str]) -> Callable
 
 def in_turn(x: torch.Tensor) -> AbstractContextManager[None]:
     return _device.device_stream(stream_of(x))
+
+
+def in_its_turn(x: torch.Tensor) -> AbstractContextManager[None]:
+    """The same of a tensor that lies anywhere."""
+    return in_turn(x) if lies_there(x) else nullcontext()
 
 
 def one_device(named: Mapping[str, torch.Tensor | None]) -> None:
