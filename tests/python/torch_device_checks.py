@@ -274,13 +274,36 @@ def test_codes_are_drawn_moved_and_read_under_scales_as_on_the_cpu():
     assert torch.equal(moved[0].to("cpu").codes, wt.encode(x, "e2m1fn", "sr8", seed=3).codes)
 
 
+RESULTS = [torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+@pytest.mark.parametrize("out", RESULTS)
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("split", [1, 3, (2, "pairwise"), (4, "serial")])
+def test_scaled_products_are_the_cpus(split, rows, out):
+    a, b = drawn(9, 400) * 8, drawn(11, 400, seed=1) * 90
+    a[0, 7], b[3, 5] = torch.nan, torch.inf
+    scales = (
+        (drawn(9, 1) ** 2, drawn(1, 11) ** 2) if rows else (torch.tensor(0.3), torch.tensor(7.0))
+    )
+    last = drawn(11).bfloat16(), torch.tensor(0.37)
+
+    def computed(device):
+        x, y = (t.to(device) for t in (a.to(torch.float8_e4m3fn), b.to(torch.float8_e5m2)))
+        others = (t.to(device) for t in (*scales, *last))
+        return wt.scaled_mm(x, y.t(), *others, out, split=split)
+
+    here = computed("cpu")
+    with on_gpu() as streams:
+        got = computed(there(a).device)
+    words = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[here.element_size()]
+    assert torch.equal(got.cpu().view(words), here.view(words))
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
 def test_what_is_not_had_there_is_refused_with_a_way_out():
     x = there(drawn(2, 64))
-    one = torch.tensor(1.0)
     with on_gpu():
-        with pytest.raises(ValueError, match="scaled_mm of tensors on a GPU"):
-            fp8 = x.to(torch.float8_e4m3fn)
-            wt.scaled_mm(fp8, fp8.t(), one, one)
         with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):
             qtorch.quant.posit_sigmoid(x, 16)
         with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
-import numpy as np
 import torch
 
 from .. import _device
@@ -57,8 +56,9 @@ def refuse_there(x: torch.Tensor, what: str, name: str = "x") -> None:
 
 
 def numbers_there(x: torch.Tensor, own: Format) -> DeviceArray:
-    """A dense tensor's memory as numbers of its dtype's format."""
-    stand_in = np.empty(x.shape, own.dtype)  # nobody touches it: only its strides are read
+    """A tensor's memory as numbers of a format whose codes have its dtype's width."""
+    strides = tuple(own.dtype.itemsize * step for step in x.stride())
+    stand_in = _device.standing_in(tuple(x.shape), own.dtype, strides)
     return DeviceArray._at(Place(gpu_of(x), x.data_ptr(), stand_in, x), own)
 
 

@@ -119,7 +119,6 @@ def tensor_of(codes: Array | DeviceArray) -> torch.Tensor:
 
 def codes_in(words: torch.Tensor, f: Format) -> Array | DeviceArray:
     """A tensor's unsigned integers as the codes that they are, in its memory."""
-    words = words.contiguous()
     if lies_there(words):
         return numbers_there(words, f)
     return Array._of(words.numpy(), f)
