@@ -274,6 +274,57 @@ def test_codes_are_drawn_moved_and_read_under_scales_as_on_the_cpu():
     assert torch.equal(moved[0].to("cpu").codes, wt.encode(x, "e2m1fn", "sr8", seed=3).codes)
 
 
+def every_pattern():
+    """Each sign and exponent of binary32 with some digits behind."""
+    ends = torch.arange(1 << 11, dtype=torch.int64) << 21
+    words = torch.cat([ends, ends + 1, ends - 1, ends + 0x12345])
+    return (words - ((words >> 31 & 1) << 32)).to(torch.int32).view(torch.float32)
+
+
+T = [0.0, 0.25, -0.5, 0.3, 1.5, 4.0]
+AS_THEY_DO = {
+    "floats": lambda x, q: q.float_quantize(x, 5, 2, "nearest", like="qtorch"),
+    "all digits": lambda x, q: q.float_quantize(x, 8, 23, "nearest", like="qtorch"),
+    "fork's floats": lambda x, q: q.float_quantize(x, 4, 3, "nearest", like="fork"),
+    "fixed": lambda x, q: q.fixed_point_quantize(x, 8, 4, True, True, "nearest", like="qtorch"),
+    "far fixed": lambda x, q: q.fixed_point_quantize(x, 8, 700, rounding="nearest", like="qtorch"),
+    "blocks": lambda x, q: q.block_quantize(x.reshape(8, -1), 8, 0, "nearest", like="qtorch"),
+    "posits": lambda x, q: q.posit_quantize(x, 8, 1, 0.7, "nearest", like="fork"),
+    "bfloat16": lambda x, q: q.bfloat16_posit8_quantize(x.bfloat16(), 7, 1, 0.7, like="fork"),
+    "codes": lambda x, q: q.convert_to_posit(x, 9, 1).view(torch.int16).float(),
+    "sigmoid": lambda x, q: q.posit_sigmoid(x, 8, like="fork"),
+    "right sigmoid": lambda x, q: q.posit_sigmoid(x, 16),
+    "tanh": lambda x, q: q.posit_tanh_enhanced(x, 8),
+    "table": lambda x, q: q.configurable_table_quantize(x, T, 0.7),
+    "fork's table": lambda x, q: q.configurable_table_quantize(x, T, 0.7, like="fork"),
+    "floor": lambda x, q: q.configurable_table_quantize(x, T, rounding="floor"),
+    "hints": lambda x, q: q.configurable_table_quantize_rounding_hint(x, T, T, 3.0),
+    "means": lambda x, q: q.configurable_table_quantize_geomean(x, T, 3.0, like="fork"),
+}
+
+
+@pytest.mark.parametrize("name", AS_THEY_DO)
+def test_what_packages_compute_is_computed_there(name):
+    """Nothing of it goes through this machine's memory; what torch computes waits for no stream of
+    ours."""
+    x, function = every_pattern(), AS_THEY_DO[name]
+    here = function(x, qtorch.quant)
+    with on_gpu() as streams:
+        got = function(there(x), qtorch.quant)
+    same(got, here)
+    assert streams <= {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
+def test_random_bits_as_packages_draw_them_are_torchs_there():
+    for like in ("qtorch", "fork"):
+        with on_gpu():
+            x = there(drawn(4000))
+            y = qtorch.quant.float_quantize(x, 5, 2, like=like)
+            z = qtorch.quant.fixed_point_quantize(x, 8, 4, like=like)
+        for got, step in ((y, 0.25), (z, 0.0625)):
+            assert ((got - x).abs() <= x.abs().clamp(min=1) * step).all() and not got.equal(x)
+
+
 RESULTS = [torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 
 
@@ -299,19 +350,6 @@ def test_scaled_products_are_the_cpus(split, rows, out):
     words = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[here.element_size()]
     assert torch.equal(got.cpu().view(words), here.view(words))
     assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
-
-
-def test_what_is_not_had_there_is_refused_with_a_way_out():
-    x = there(drawn(2, 64))
-    with on_gpu():
-        with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):
-            qtorch.quant.posit_sigmoid(x, 16)
-        with pytest.raises(ValueError, match="what is read off codes of tensors on a GPU"):
-            qtorch.quant.convert_to_posit(x, 8, 1)
-        with pytest.raises(ValueError, match="rounding to tables of tensors on a GPU"):
-            qtorch.quant.configurable_table_quantize(x, [0.0, 1.0])
-        with pytest.raises(ValueError, match="like = 'qtorch' of tensors on a GPU"):
-            qtorch.quant.float_quantize(x, 5, 2, rounding="nearest", like="qtorch")
 
 
 def test_nan_that_a_format_has_not_is_refused():

@@ -19,7 +19,6 @@ CAPTURED = (
     "a CUDA graph is being captured, and what Widthwise computes is waited for; call it before or "
     "after torch.cuda.graph(…)"
 )
-NOWHERE = "{0} lies on {1}; {2} of tensors on a GPU is not had: bring it here with .cpu()"
 
 
 def lies_there(x: torch.Tensor) -> bool:
@@ -45,11 +44,6 @@ def stream_of(x: torch.Tensor) -> int:
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(CAPTURED)
     return torch.cuda.current_stream(x.device).cuda_stream
-
-
-def refuse_there(x: torch.Tensor, what: str, name: str = "x") -> None:
-    if lies_there(x):
-        raise ValueError(NOWHERE.format(name, x.device, what))
 
 
 # --- Memory that torch and the core share ---------------------------------------------------------

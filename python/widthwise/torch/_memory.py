@@ -88,6 +88,11 @@ def here(function: Any, *given: Any) -> torch.Tensor:
         return torch.from_numpy(np.asarray(function(*arrays)))
 
 
+def in_dtype(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """binary32 and binary64 as each other, by whom `here` has compute."""
+    return x.to(dtype) if lies_there(x) else here(known(dtype).floats.type, x)
+
+
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
 ) -> Array | DeviceArray:
