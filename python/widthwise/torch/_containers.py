@@ -8,10 +8,16 @@ import numpy as np
 import torch
 
 from .. import _host
+from .._device import DeviceArray
 from .._machine import by_usual_arithmetic
-from ..containers.scheme import is_affine
-from ._gpu import lies_there, numbers_there
+from ..containers.affine import Affine
+from ..containers.affine_steps import empty_codes, fill
+from ..containers.numbers import as_numbers
+from ..containers.scheme import MOST_BITS, Scheme, is_affine
+from ._gpu import lies_there, numbers_there, tensor_there
 from ._memory import known, values_of
+
+LONG = Scheme(MOST_BITS, True, "symmetric_full")
 
 
 def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed: int) -> Any:
@@ -58,10 +64,22 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
         return torch.from_numpy(np.asarray(_host.within(numbers, text, axis)))
     if not x.numel():
         return torch.ones_like(x, dtype=torch.bool)
-    if is_affine(text):  # its flags come to this machine, as all flags do
-        return torch.from_numpy(np.asarray(_host.unclamped(numbers, text, axis))).to(x.device)
     found = _host.contained(numbers, text, "rne", axis, 0)
+    if is_affine(text) and found.bits == MOST_BITS:  # whose flags come to this machine, as all do
+        return torch.from_numpy(np.asarray(_host.unclamped(numbers, text, axis))).to(x.device)
+    if is_affine(text):
+        return unclamped_there(found, as_numbers(numbers))
     return ~(x.double().abs() > highest_there(found, x).abs())
+
+
+def unclamped_there(found: Affine, numbers: DeviceArray) -> torch.Tensor:
+    """Which numbers have the same code in 32 bits: those have a code of their own on either side of
+    all that a shorter format has, and stay there, where flags would not."""
+    codes = empty_codes(numbers.shape, LONG, numbers)
+    long = Affine._of(codes, found.scale, found.zero_point, LONG, found.grouping)
+    fill(long, numbers, "exact", _host.NEAREST, False, 0)
+    n, rule = tensor_there(codes).view(torch.int32), found.scheme
+    return (n >= rule.qmin) & (n <= rule.qmax)
 
 
 def highest_there(found: Any, x: torch.Tensor) -> torch.Tensor:
