@@ -157,7 +157,9 @@ def test_a_gpu_has_a_row_of_its_own():
 
 
 def test_the_row_of_the_cpu_is_no_gpus(monkeypatch):
-    monkeypatch.setattr(bench_command, "explain", lambda *x: SimpleNamespace(takers=["cuda", "cuda:1", "b"]))
+    monkeypatch.setattr(
+        bench_command, "explain", lambda *x: SimpleNamespace(takers=["cuda", "cuda:1", "b"])
+    )
     assert bench_command.Place("cpu", "cpu", 1).engine(None, 1, 1, 1) == "b"
 
 

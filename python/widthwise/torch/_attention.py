@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ._layers import Converted, construct
-from ._op import following
+from ._op import are_tensors, following
 from ._product import call, linear, matmul, seed_for, units
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -66,6 +66,7 @@ def attention(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    are_tensors(query=query, key=key, value=value)
     if enable_gqa:
         key, value = shared(query, key, "key"), shared(query, value, "value")
     shapes = [tuple(x.shape) for x in (query, key, value)]

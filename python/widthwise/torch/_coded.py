@@ -23,7 +23,7 @@ from ..containers.scheme import Scheme, is_affine
 from ._containers import contained, container_values
 from ._gpu import in_its_turn, lies_there, numbers_there, tensor_there
 from ._memory import codes_in, held_format, here, known, rounded_codes, tensor_of, values_of
-from ._op import drawn_seed
+from ._op import are_tensors, drawn_seed
 
 PACKED = 64  # bits of the widest codes that go side by side
 
@@ -197,6 +197,7 @@ def encode(
     >>> encode(torch.ones(2, 64), "mxfp8_e4m3")
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
+    are_tensors(x=x)
     drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
     told = text(format)
     with in_its_turn(x):
@@ -250,6 +251,10 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     >>> decode(encode(torch.tensor([0.3, -1.2, 2.0]), "affine(uint8)"))
     tensor([ 0.3012, -1.2047,  1.9953])
     """
+    if not isinstance(q, QTensor):
+        raise TypeError(
+            f"q is {type(q).__name__}; a QTensor is wanted, as encode(x, format) makes it"
+        )
     with in_its_turn(q.packed):
         return decoded(q, dtype)
 

@@ -63,6 +63,8 @@ def convert(model: nn.Module, rules: Any, *, preserve: Iterable[Any] = ()) -> nn
     >>> type(net[0]).__module__, type(net[2]).__module__
     ('widthwise.torch._layers', 'torch.nn.modules.linear')
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model is {type(model).__name__}; a torch.nn.Module is wanted")
     read = rules_of(rules, Scheme._fields, read_scheme)
     layers = left(model, preserve)
     schemes = decided(read, list(layers.items()), none_of(model))
