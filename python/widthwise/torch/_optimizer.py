@@ -72,9 +72,9 @@ class Steps:
 
     def check(self, optimizer: Optimizer, excluded: Iterable[str] = ()) -> None:
         """That rules fit parameters, all of which have names where there are any."""
-        those = {k: x for k, x in vars(self).items() if k in ("weight", "grad", "accumulator")}
-        momenta = self.momentum if isinstance(self.momentum, Mapping) else {"": self.momentum}
-        rules = [*those.items(), *(("momentum", x) for x in momenta.values())]
+        momenta = self.momentum.values() if isinstance(self.momentum, Mapping) else [self.momentum]
+        rules = [("weight", self.weight), ("grad", self.grad), ("accumulator", self.accumulator)]
+        rules += [("momentum", told) for told in momenta]
         for p in parameters(optimizer):
             for _, told in rules:
                 self.of(p, told)
