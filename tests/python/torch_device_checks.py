@@ -422,8 +422,9 @@ def test_threads_that_flush_subnormals_change_no_bit():
         same(one, other)
 
 
-def test_static_scales():
+@pytest.mark.parametrize("format", ["e4m3fn", "affine(int4,symmetric)", "affine(uint8)"])
+def test_static_scales(format):
     from widthwise.torch._static import scaled
 
-    scale, zero = torch.tensor(0.37), torch.tensor(0)
-    both(lambda x: scaled(x, "e4m3fn", there(scale), zero), drawn(40) * 9)
+    scale, zero = torch.tensor(0.37), torch.tensor(3 * format.endswith("(uint8)"))
+    both(lambda x: scaled(x, format, scale.to(x.device), zero), drawn(40) * 9)

@@ -85,6 +85,9 @@ def test_attention_layers_and_kept_scales_are_the_cpus():
     with on_gpu():
         layer, kept, y = (part.to(there(x).device) for part in (layer, kept, x))
         got = [layer(y, y, torch.ones_like(y))[0], kept(y)]
+        low = nn.Sequential(wt.Quantizer("affine(int8)")).to(y.device)
+        wt.calibrate(low, [y[0, :2]])  # of so few that they may come to this machine
+        assert low[0].value_scale.device == y.device and low(y).shape == y.shape
     for z, wanted in zip(got, here, strict=True):
         if PRETENDED:
             same(z, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from .. import _host
 from .._device import DeviceArray
 from .._machine import by_usual_arithmetic
-from ..containers.affine import Affine
+from ..containers.affine import Affine, affine
 from ..containers.affine_steps import empty_codes, fill
 from ..containers.numbers import as_numbers
 from ..containers.scheme import MOST_BITS, Scheme, is_affine
@@ -64,12 +65,20 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
         return torch.from_numpy(np.asarray(_host.within(numbers, text, axis)))
     if not x.numel():
         return torch.ones_like(x, dtype=torch.bool)
-    found = _host.contained(numbers, text, "rne", axis, 0)
-    if is_affine(text) and found.bits == MOST_BITS:  # whose flags come to this machine, as all do
-        return torch.from_numpy(np.asarray(_host.unclamped(numbers, text, axis))).to(x.device)
     if is_affine(text):
-        return unclamped_there(found, as_numbers(numbers))
+        return unclamped(x, lambda **how: affine(numbers, text, axis=axis, **how))
+    found = _host.contained(numbers, text, "rne", axis, 0)
     return ~(x.double().abs() > highest_there(found, x).abs())
+
+
+def unclamped(x: torch.Tensor, made: Callable[..., Any]) -> torch.Tensor:
+    """Which numbers of x affine codes reach, as `made` makes these."""
+    if lies_there(x):
+        found = made()
+        if found.bits < MOST_BITS:
+            return unclamped_there(found, as_numbers(exact_numbers(x)))
+    _, flags = made(flags=True)
+    return torch.from_numpy(np.asarray((flags & _host.OVERFLOW) == 0)).to(x.device)
 
 
 def unclamped_there(found: Affine, numbers: DeviceArray) -> torch.Tensor:
