@@ -11,6 +11,7 @@
 #include "convolution.hpp"
 #include "elements.hpp"
 #include "gpu_device.hpp"
+#include "packing.hpp"
 #include "product.hpp"
 #include "running.hpp"
 #include "trace.hpp"
@@ -80,6 +81,16 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
     else
       move_items(device, items);
   });
+}
+
+void pack_codes(const Queue& queue, int width, const void* codes, std::size_t rows, std::size_t n,
+                void* bytes) {
+  in_turn(queue, [&](Device& device) { pack_codes(device, width, codes, rows, n, bytes); });
+}
+
+void unpack_codes(const Queue& queue, int width, const void* bytes, std::size_t rows, std::size_t n,
+                  void* codes) {
+  in_turn(queue, [&](Device& device) { unpack_codes(device, width, bytes, rows, n, codes); });
 }
 
 void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,

@@ -1,6 +1,7 @@
 #include "cuda/kernels/marks.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/on_device.cuh"
+#include "cuda/kernels/packing.hpp"
 #include "cuda/kernels/pad_image.hpp"
 #include "cuda/kernels/values.hpp"
 
@@ -26,6 +27,14 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     move_items(const __grid_constant__ MoveItems items) {
   run_threads(items);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    pack_codes(const __grid_constant__ PackCodes codes) {
+  run_threads(codes);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    unpack_codes(const __grid_constant__ UnpackCodes codes) {
+  run_threads(codes);
 }
 extern "C" __global__ void __launch_bounds__(256)
     pad_image(const __grid_constant__ PadImage image) {

@@ -92,17 +92,20 @@ double largest(const py::array& x) {
 
 using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
 
-Bytes pack_rows(const Format& f, const py::array& codes, std::size_t n) {
-  const std::size_t rows = n ? code_count(f, codes) / n : 0;
-  Bytes bytes(static_cast<py::ssize_t>(rows * packed_bytes(n, f.width())));
+std::size_t rows_of(const Format& f, const py::array& codes, std::size_t n) {
+  return n ? code_count(f, codes) / n : 0;
+}
+
+void pack_rows(const Format& f, const py::array& codes, std::size_t n, Bytes bytes) {
   auto* to = reinterpret_cast<std::byte*>(bytes.mutable_data());
+  const std::size_t rows = rows_of(f, codes, n);
+  const void* from = codes.data();
   const py::gil_scoped_release free;
-  pack_codes(f.width(), codes.data(), rows, n, to);
-  return bytes;
+  pack_codes(f.width(), from, rows, n, to);
 }
 
 void unpack_rows(const Format& f, const Bytes& bytes, std::size_t n, py::array codes) {
-  const std::size_t rows = n ? code_count(f, codes) / n : 0;
+  const std::size_t rows = rows_of(f, codes, n);
   std::byte* to = place(f, codes, rows * n);
   const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
   const py::gil_scoped_release free;
@@ -133,6 +136,24 @@ void read_there(const Queue& queue, const BlockFormat& f, const Grid& g, const p
     cuda::read_blocks(queue, f, grid_of(g), tensor_scale, codes.data, scale.data,
                       const_cast<T*>(numbers));
   });
+}
+
+void pack_there(const Queue& queue, const Format& f, const py::array& codes, std::size_t n,
+                py::array bytes) {
+  const std::size_t rows = rows_of(f, codes, n);
+  const void* from = codes.data();
+  void* to = bytes.mutable_data();
+  const py::gil_scoped_release free;
+  cuda::pack_codes(queue, f.width(), from, rows, n, to);
+}
+
+void unpack_there(const Queue& queue, const Format& f, const py::array& bytes, std::size_t n,
+                  py::array codes) {
+  const std::size_t rows = rows_of(f, codes, n);
+  std::byte* to = place(f, codes, rows * n);
+  const void* from = bytes.data();
+  const py::gil_scoped_release free;
+  cuda::unpack_codes(queue, f.width(), from, rows, n, to);
 }
 
 double largest_there(const Queue& queue, const py::array& x) {
@@ -178,7 +199,12 @@ void bind_blocks(py::module_& m) {
   m.def("device_quantise_blocks", &quantise_blocks_there);
   m.def("device_read_blocks", &read_there);
   m.def("device_largest_magnitude", &largest_there);
+<<<<<<< HEAD
   m.def("device_largest_magnitudes", &maxima_there);
+=======
+  m.def("device_pack_codes", &pack_there);
+  m.def("device_unpack_codes", &unpack_there);
+>>>>>>> 07e4610541e7e246c666bda17de005a60c8cf46d
 #endif
   m.def("pack_codes", &pack_rows);
   m.def("unpack_codes", &unpack_rows);

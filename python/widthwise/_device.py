@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _codes, _ufuncs
 from . import _widthwise as core
-from ._array import Array
+from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._format import Format, as_format
 from ._settings import whole
@@ -78,6 +78,25 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         whole = all(isinstance(place, int | np.integer) for place in places)
         return self._from_items(self._items[(*places, ...) if whole else key])  # not a scalar
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Codes of the same format from the same GPU, into places that lie side by side."""
+        to, of = self[key], (self._format, self.device)
+        if not isinstance(value, DeviceArray) or (value.format, value.device) != of:
+            place = f" on {value.device}" if isinstance(value, Array | DeviceArray) else ""
+            raise TypeError(
+                f"a DeviceArray of {of[0]} on {of[1]} is wanted, not {kind_of(value)}{place}; "
+                "x.to_device and x.astype make one"
+            )
+        if not to._bits.flags.c_contiguous:
+            raise ValueError(
+                f"the places of shape {to.shape} do not lie side by side; whole rows are filled"
+            )
+        given = value._with(np.broadcast_to(value._bits, to._bits.shape))
+        if np.may_share_memory(to._bits, given._bits):
+            given = copied(given)
+        if to.size:
+            core.gather(queue(self._place.gpu), to._place.address_of(to._bits), given._for_core)
+
     @property
     def device(self) -> str:
         """The engine that computes there: 'cuda', 'cuda:1'.
@@ -117,11 +136,7 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         >>> x[::2].contiguous().shape  # doctest: +SKIP
         (1,)
         """
-        if self._bits.flags.c_contiguous:
-            return self
-        z = empty(self._place.gpu, self.shape, self._format)
-        core.gather(queue(self._place.gpu), z._place.address, self._for_core)
-        return z
+        return self if self._bits.flags.c_contiguous else copied(self)
 
     def to_device(self, device: str) -> Any:
         """A copy on another device: 'cpu' is this machine, an Array; itself where it lies there.
@@ -286,6 +301,13 @@ def empty(gpu: int, shape: tuple[int, ...], format: Format) -> DeviceArray:
     stand_in = _codes.empty(shape, format)
     memory = core.DeviceMemory(gpu, stand_in.nbytes)
     return DeviceArray._at(Place(gpu, memory.address, stand_in, memory), format)
+
+
+def copied(x: DeviceArray) -> DeviceArray:
+    """Its elements side by side in memory of their own."""
+    z = empty(x._place.gpu, x.shape, x.format)
+    core.gather(queue(x._place.gpu), z._place.address, x._for_core)
+    return z
 
 
 def copied_in(gpu: int, x: np.ndarray) -> np.ndarray:

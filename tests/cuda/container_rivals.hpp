@@ -10,6 +10,7 @@
 
 #include "cuda/affine.hpp"
 #include "cuda/blocks.hpp"
+#include "cuda/packing.hpp"
 #include "widthwise/sim/text.hpp"
 
 // Blocks and affine integers that a device makes, against those of this machine.
@@ -268,6 +269,31 @@ inline void check_ranges(cuda::Device& device) {
     check_ranges<float>(device, layout);
     check_ranges<double>(device, layout);
   }
+}
+
+// --- Codes side by side --------------------------------------------------------------------------
+
+inline void compare_packing(cuda::Device& device, int width, std::size_t rows, std::size_t n) {
+  const auto item = static_cast<std::size_t>(item_bytes(width));
+  std::mt19937_64 draw(n);
+  Bytes codes(rows * n * item), bytes(rows * packed_bytes(n, width));
+  for (std::size_t i = 0; i < rows * n; ++i)
+    store_code(reinterpret_cast<std::byte*>(&codes[i * item]), static_cast<int>(item),
+               draw() >> (64 - width));
+  pack_codes(width, codes.data(), rows, n, reinterpret_cast<std::byte*>(bytes.data()));
+  const There<std::uint8_t> from(device, codes), packed(device, bytes.size()),
+      back(device, codes.size());
+  cuda::pack_codes(device, width, from.at(), rows, n, packed.at());
+  cuda::unpack_codes(device, width, packed.at(), rows, n, back.at());
+  CAPTURE(fmt::format("{} x {} codes of {} bits", rows, n, width));
+  CHECK(packed.here() == bytes);
+  CHECK(back.here() == codes);
+}
+
+inline void compare_packing(cuda::Device& device) {
+  for (int width = 1; width <= 64; ++width)
+    for (const std::size_t n : {1, 2, 7, 8, 9, 63, 300})
+      for (const std::size_t rows : {1, 3}) compare_packing(device, width, rows, n);
 }
 
 }  // namespace tests

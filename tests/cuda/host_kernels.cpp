@@ -7,6 +7,7 @@
 #include "cuda/kernels/group_tile.hpp"
 #include "cuda/kernels/marks.hpp"
 #include "cuda/kernels/move.hpp"
+#include "cuda/kernels/packing.hpp"
 #include "cuda/kernels/pad_image.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
@@ -151,6 +152,8 @@ Kernels kernels() {
   all["join_errors"] = each_thread<JoinErrors>();
   all["list_marks"] = each_thread<ListMarks>();
   all["move_items"] = each_thread<MoveItems>();
+  all["pack_codes"] = each_thread<PackCodes>();
+  all["unpack_codes"] = each_thread<UnpackCodes>();
   all["pad_image"] = each_thread<PadImage>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
   all.merge(element_kernels());

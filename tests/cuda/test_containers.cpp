@@ -23,6 +23,12 @@ TEST_CASE("ranges of groups there are their least and largest elements") {
   check_ranges(host_device());
 }
 
+TEST_CASE("codes there are packed as this machine packs them, and taken apart") {
+  const std::size_t before = host_device().taken;
+  compare_packing(host_device());
+  CHECK(host_device().taken == before);
+}
+
 TEST_CASE("no number comes to this machine when blocks are made there") {
   const BlockGrid g{1, 64, 1024, 1, 32};
   const BlockFormat f = parse_block_format("mxfp8_e4m3");

@@ -188,11 +188,12 @@ TEST_CASE("a GPU converts, adds, multiplies and fuses codes as the CPU does, in 
   tally.expect(compared);
 }
 
-TEST_CASE("a GPU makes blocks and affine integers as the CPU does, and reads them") {
+TEST_CASE("a GPU makes blocks and affine integers as the CPU does, reads them and packs codes") {
   if (!gpu_is_here()) return;
   compare_blocks(cuda::gpu(0));
   compare_affine(cuda::gpu(0));
   check_ranges(cuda::gpu(0));
+  compare_packing(cuda::gpu(0));
 }
 
 TEST_CASE("a GPU computes every preset") {

@@ -217,6 +217,24 @@ def test_blocks_of_codes_parts_and_other_formats():
         assert copied.device == "cuda" and alike(copied, here)
 
 
+@pytest.mark.parametrize("f", ["e2m1fn", "e2m3fn", "e4m3fn", "fixed3.0", "e5m10", "e4m6", "e8m54"])
+def test_packed_codes_are_those_of_this_machine_and_come_back(f):
+    for shape in ((3, 1), (33,), (2, 3, 8), (2, 0)):
+        here = ww.array(np.linspace(-3, 3, int(np.prod(shape))).reshape(shape), f)
+        there, packed = ww.pack(here.to_device("cuda")), ww.pack(here)
+        assert there.device == "cuda" and np.array_equal(there.to_device("cpu").bits, packed)
+        for given in (there, Interface(packed)):
+            assert same(ww.unpack(given, f, shape[-1]), here)
+    turned = ww.array(np.eye(9, 5), f)
+    assert np.array_equal(
+        ww.pack(turned.to_device("cuda").T).to_device("cpu").bits, ww.pack(turned.T)
+    )
+    with pytest.raises(ValueError, match="n = 99: so many codes"):
+        ww.unpack(there, f, 99)
+    with pytest.raises(TypeError, match="data holds e4m3fn, shape .* wanted"):
+        ww.unpack(ww.array([1.0], "e4m3fn").to_device("cuda"), f)
+
+
 def test_what_a_gpu_does_not_take_is_said_with_the_way_out():
     x = brought(np.ones((2, 64), np.float32))
     for wrong, words in (
@@ -228,8 +246,6 @@ def test_what_a_gpu_does_not_take_is_said_with_the_way_out():
     ):
         with pytest.raises(ValueError, match=words):
             wrong()
-    with pytest.raises(TypeError, match=r"codes are packed here: x.to_device\('cpu'\)"):
-        ww.blocks(x, "mxfp4").packed()
     there, here = ww.blocks(x, "mxfp4"), ww.blocks(np.ones((2, 64)), "mxfp4")
     with pytest.raises(TypeError, match=r"on cpu; scales.to_device\('cuda'\) brings it there"):
         ww.Blocks.of(there.elements, here.scales, "mxfp4")

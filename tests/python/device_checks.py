@@ -76,6 +76,30 @@ def same(there, here):
     return (there.to_device("cpu").bits == here.bits).all()
 
 
+def test_places_on_a_gpu_are_filled_there():
+    x, wide = codes((4, 6), "e5m10"), ww.array(np.eye(2, 3), "e15m112")
+    there, of = x.to_device("cuda"), x.copy()
+    there[...] = ww.matmul(there, there.T[:, :4], unit="mac(e5m10)")[:, :1]
+    of[...] = ww.matmul(x, x.T[:, :4], unit="mac(e5m10)")[:, :1]
+    there[2] = there[0]
+    of[2] = of[0]
+    there[1:], of[1:] = there[:-1], of.copy()[:-1]
+    assert same(there, of)
+    held = ww.zeros((2, 3), "e15m112").to_device("cuda")
+    held[...] = wide.to_device("cuda")
+    held[:0] = held[1:1]
+    assert same(held, wide)
+    with pytest.raises(
+        ValueError, match=r"places of shape \(4, 2\) do not lie side by side; whole"
+    ):
+        there[:, :2] = there[:, 2:4]
+    for wrong, told in ((x, "e5m10 on cpu"), (there.astype("e4m3fn"), "e4m3fn on"), (1.5, "float")):
+        with pytest.raises(
+            TypeError, match=f"a DeviceArray of e5m10 on cuda is wanted, not {told}.*astype"
+        ):
+            there[...] = wrong
+
+
 def test_codes_come_and_go():
     for format in ("e4m3fn", "e5m10", "e8m23", "binary64"):
         x = codes((3, 50), format)

@@ -63,4 +63,4 @@ def test_a_divisor_lies_with_what_it_divides(monkeypatch):
 
 
 def test_tensors_on_a_gpu_that_is_this_cpu():
-    check_there("torch_device_checks.py")
+    check_there(*(f"torch_device_{of}checks.py" for of in ("", "model_", "place_")))

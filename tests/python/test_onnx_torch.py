@@ -72,6 +72,10 @@ def test_six_formats_have_torchs_bits(text):
     assert not differ(wt.quantize(torch.from_numpy(x), text).numpy(), wanted(x, f)).size
 
 
+def test_what_wants_torch_is_listed_beside_the_rest():
+    assert "export_to_onnx" in dir(wo) and set(dir(wo)) == set(wo.__all__)
+
+
 def test_calls_and_modules_become_nodes():
     x = torch.cat([drawn(40, 64) * 2.0**k for k in range(-6, 9)] + [torch.zeros(1, 64) * -1])
     made = check_same(Both("e5m10", "fixed12.5", "e4m8;bias=12", "posit16", "e4m3fn"), x)

@@ -86,6 +86,25 @@ def left_alone(kind):
     return torch.where(mask, drawn(5, 7, seed=4), -math.inf)
 
 
+def test_heads_of_queries_share_one_of_keys_as_in_torch():
+    query, key, value = drawn(2, 6, 4, 8), drawn(2, 2, 5, 8, seed=1), drawn(2, 3, 5, 8, seed=2)
+    grads = []
+    for function, how in (
+        (wt.attention, {"unit": "mac(e8m23)"}),
+        (F.scaled_dot_product_attention, {}),
+    ):
+        xs = [x.clone().requires_grad_() for x in (query, key, value)]
+        y = function(*xs, enable_gqa=True, **how)
+        y.square().sum().backward()
+        grads.append([y, *(x.grad for x in xs)])
+    for mine, torchs in zip(*grads, strict=True):
+        torch.testing.assert_close(mine, torchs, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match=r"enable_gqa = True, and query and key are .*axis -3 has"):
+        wt.attention(
+            drawn(5, 4, 8), drawn(2, 4, 8), drawn(2, 4, 8), enable_gqa=True, unit="mac(e5m10)"
+        )
+
+
 @pytest.mark.parametrize("kind", ["truths", "floats"])
 @pytest.mark.parametrize("unit", ["fma.f32", "mac(e5m10)", "mac(e4m3fn, sum=e5m10)"])
 def test_a_query_that_is_left_no_key_gets_zero_and_gives_no_gradient(kind, unit):

@@ -142,6 +142,21 @@ def test_state_dict_has_the_scales_and_a_converted_model_loads_them():
     assert set(wt.revert(model).state_dict()) == plain
 
 
+def test_scales_lie_where_their_layer_does():
+    """A device without numbers stands for a GPU, where scales have to lie with what they divide."""
+    rules = {"*": {"input": "affine(int8)"}}
+    here = wt.convert(nn.Linear(2, 3), rules)
+    wt.calibrate(here, [torch.randn(4, 2)])
+    assert here.input_scale.device.type == "cpu" and here.input_zero_point.dtype == torch.int32
+    layer = wt.convert(nn.Linear(2, 3, device="meta"), rules)
+    layer.keep_scale("input", 0.5, 1, layer.weight.device)
+    assert layer.input_scale.is_meta and layer.input_zero_point.is_meta
+    layer.forget_scales()
+    with pytest.warns(UserWarning, match="meta"):  # of torch: there is nothing to copy to
+        layer.load_state_dict(here.state_dict())
+    assert layer.input_scale.is_meta
+
+
 def test_weights_that_unscaled_would_be_zero_are_not_while_data_are_observed():
     model = net("int8", weight="int8")
     wt.convert(model, {"2": {"input": "int8"}})

@@ -114,6 +114,32 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
+def test_what_is_no_tensor_is_named():
+    x, a, unit = np.ones((2, 2), np.float32), torch.ones(2, 2), {"unit": "mac(e5m10)"}
+    for call, name in (
+        (lambda: wt.quantize(x, "e4m3fn"), "x"),
+        (lambda: wt.encode(x, "mxfp4"), "x"),
+        (lambda: wt.matmul(a, x, **unit), "b"),
+        (lambda: wt.matmul(a, a, c=x, **unit), "c"),
+        (lambda: wt.bmm(x, a, **unit), "a"),
+        (lambda: wt.linear(a, x, **unit), "weight"),
+        (lambda: wt.linear(a, a, x, **unit), "bias"),
+        (lambda: wt.conv1d(a, x, **unit), "w"),
+        (lambda: wt.attention(a, a, x, **unit), "value"),
+    ):
+        with pytest.raises(TypeError, match=rf"{name} is ndarray; .* torch.as_tensor\({name}\)"):
+            call()
+    with pytest.raises(TypeError, match="b is NoneType; a tensor is wanted"):
+        wt.matmul(a, None, **unit)
+    with pytest.raises(TypeError, match=r"q is Tensor; a QTensor is wanted, as encode\("):
+        wt.decode(a)
+    with pytest.raises(TypeError, match="model is Tensor; a torch.nn.Module is wanted"):
+        wt.convert(a, "mac(e5m10)")
+    for call in (lambda x: wt.quantize_state_dict(x, "e4m3fn"), wt.dequantize_state_dict):
+        with pytest.raises(TypeError, match=r"state is Linear; .* as model.state_dict\(\)"):
+            call(torch.nn.Linear(2, 2))
+
+
 def test_operands_of_two_dtypes_are_refused():
     with pytest.raises(TypeError, match="a is torch.float32, b is torch.float64"):
         wt.matmul(drawn(2, 2), drawn(2, 2).double(), unit="fma.f32")

@@ -95,6 +95,19 @@ def test_a_rule_that_cannot_be_is_refused_and_nothing_changes(rules, message):
     assert type(model[0]) is nn.Conv2d and type(model[3]) is nn.Linear
 
 
+def test_what_is_preserved_stays_whatever_the_rules_say():
+    net = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Conv1d(4, 4, 1), nn.Linear(4, 2))
+    wt.convert(net, "mac(e5m10)", preserve=["3", nn.LayerNorm, nn.Conv1d])
+    assert [type(layer) for layer in net] == [wt.Linear, nn.LayerNorm, nn.Conv1d, nn.Linear]
+    with pytest.raises(ValueError, match="preserve has 'head', which fits no module of Sequential"):
+        wt.convert(net, "mac(e5m7)", preserve=["head"])
+    with pytest.raises(TypeError, match="3 is no glob on names, no type and no pair of these"):
+        wt.convert(net, "mac(e5m7)", preserve=[3])
+    with pytest.raises(ValueError, match="'2' fits no layer"):
+        wt.convert(net, {"2": "mac(e5m7)"}, preserve=["2"])
+    assert str(net[0].scheme.unit) == "mac(e5m10)"
+
+
 def test_a_settings_name_that_there_is_not():
     with pytest.raises(TypeError, match="weights: there are unit, backward_unit, input, weight"):
         wt.Linear(2, 2, weights="e4m3fn")

@@ -177,7 +177,7 @@ E5M2 = ("float8_e5m2", "float8_e5m2")
         ({"split": 0}, ValueError, "split = 0: 1 or more parts"),
         ({"split": (2, "serial", 1)}, ValueError, r"split = \(2, 'serial', 1\): 1 or more parts"),
         ({"split": (3,)}, ValueError, r"split = \(3,\): 1 or more parts .* or \(parts, order\)"),
-        ({"scale_result": 2.0}, TypeError, r"scale_result is float; .* torch.tensor\(2.0\)"),
+        ({"scale_result": 2.0}, TypeError, r"scale_result is float; .*as_tensor\(scale_result"),
         (
             {"split": (2, "odd")},
             ValueError,

@@ -177,7 +177,8 @@ class Place(NamedTuple):
         """The one that computes here; one of a GPU would bring arrays there and back."""
         if self.device != HERE:
             return "cuda"
-        return next(name for name in explain(unit, m, n, k).takers if name != "cuda")
+        takers = explain(unit, m, n, k).takers
+        return next(name for name in takers if not name.startswith("cuda"))
 
     def how(self, engine: str) -> dict[str, Any]:
         return {} if self.device != HERE else {"engine": engine, "threads": self.threads}

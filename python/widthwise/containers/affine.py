@@ -216,8 +216,9 @@ class Affine(NotOneArray, Compared):
         """
         return packed_size(self.shape, self.bits) + self.scale.nbytes + self.zero_point.nbytes
 
-    def packed(self) -> np.ndarray:
-        """The codes side by side along the last axis, low bits first, in two's complement: uint8.
+    def packed(self) -> Any:
+        """The codes side by side along the last axis, low bits first, in two's complement: uint8,
+        on a GPU a DeviceArray of it.
 
         Each row begins a byte. `ww.unpack(x.packed(), 'int4')` takes them apart, and `ww.Affine`
         takes those.
@@ -229,7 +230,7 @@ class Affine(NotOneArray, Compared):
         >>> Affine(ww.unpack(x.packed(), "int4", 3), x.scale, symmetric=True).codes
         array([ 1, -2,  7], dtype=int8)
         """
-        return pack(as_codes(self.to_device("cpu").codes, self.scheme))
+        return pack(as_codes(self.codes, self.scheme))
 
     def __len__(self) -> int:
         return len(self.codes)

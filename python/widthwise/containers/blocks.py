@@ -302,8 +302,9 @@ class Blocks(Compared, Container):
         x = self.to_float64()
         return x if dtype is None else x.astype(dtype)
 
-    def packed(self) -> np.ndarray:
-        """The elements' codes side by side along the last axis, low bits first: uint8.
+    def packed(self) -> Any:
+        """The elements' codes side by side along the last axis, low bits first: uint8, on a GPU a
+        DeviceArray of it.
 
         Each row begins a byte. FP4 has its even elements in the low halves, as torch's
         float4_e2m1fn_x2. `ww.unpack` takes them apart.

@@ -17,8 +17,10 @@ def format_of(rule: Scheme) -> Format:
     return Format(f"{'int' if rule.signed else 'uint'}{rule.bits}")
 
 
-def as_codes(integers: np.ndarray, rule: Scheme) -> Array:
-    """In two's complement."""
+def as_codes(integers: Any, rule: Scheme) -> Any:
+    """In two's complement, as those on a GPU are."""
+    if isinstance(integers, DeviceArray):
+        return integers
     f = format_of(rule)
     bits = np.asarray(integers).astype(rule.dtype).view(f.dtype)
     return Array._of(bits & f.dtype.type((1 << f.width) - 1), f)

@@ -7,21 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from .. import _codes
-from .. import _widthwise as core
 from .._array import Array
-from .._create import is_tensor
-from .._device import DeviceArray
+from .._code_array import CodeArray
+from .._create import is_tensor, on_gpu
+from .._device import DeviceArray, Found
 from .._format import Format, as_format
+from .._workplace import Workplace
+
+BYTES = Format("uint8")
 
 
-def pack(x: Array) -> np.ndarray:
+def pack(x: Any) -> Any:
     """The codes of an Array side by side along its last axis, low bits first.
 
     Args:
-        x: an Array whose codes have up to 64 bits, of one axis or more.
+        x: an Array whose codes have up to 64 bits, of one axis or more, or a DeviceArray.
     Returns:
         uint8: each row of n codes has ceil(n * width / 8) bytes, the last one filled with zeros.
+        On a GPU a DeviceArray of uint8.
     Raises:
         ValueError: the format is wider, or x has no axis.
 
@@ -29,19 +32,18 @@ def pack(x: Array) -> np.ndarray:
     >>> ww.pack(ww.array([6.0, 3.0, -0.5], "e2m1fn"))
     array([87,  9], dtype=uint8)
     """
-    if isinstance(x, DeviceArray):
-        raise TypeError(f"x lies on {x.device}; codes are packed here: x.to_device('cpu')")
-    if not isinstance(x, Array):
+    if not isinstance(x, CodeArray):
         way = "x.packed()" if hasattr(x, "packed") else "ww.from_bits(x, format)"
         raise TypeError(f"x is {type(x).__name__}; an Array is packed: {way}")
     if x.ndim == 0 or x.format.width > 64:
         raise ValueError(
             f"x is {x.format}, shape {x.shape}: codes of up to 64 bits are packed along an axis"
         )
-    n = x.shape[-1]
-    row = -(-n * x.format.width // 8)
-    bytes = core.pack_codes(x.format._core, np.ascontiguousarray(x.bits), n)
-    return bytes.reshape(*x.shape[:-1], row)
+    where, n = Workplace.of({"x": x}), x.shape[-1]
+    bytes = where.empty((*x.shape[:-1], -(-n * x.format.width // 8)), BYTES)
+    if bytes.size:
+        where.run("pack_codes", x.format._core, where.codes(x, x.shape), n, bytes._for_core)
+    return bytes if isinstance(bytes, DeviceArray) else bytes.bits
 
 
 def packed_size(shape: tuple[int, ...], width: int) -> int:
@@ -50,7 +52,7 @@ def packed_size(shape: tuple[int, ...], width: int) -> int:
     return math.prod(rows) * -(-n * width // 8)
 
 
-def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
+def unpack(data: Any, format: str | Format, n: int | None = None) -> Any:
     """The codes that `ww.pack` put side by side.
 
     Args:
@@ -58,7 +60,7 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
         format: of the codes.
         n: codes in each row; all that fit when left out.
     Returns:
-        An Array of shape (..., n).
+        An Array of shape (..., n); of bytes on a GPU a DeviceArray.
     Raises:
         ValueError: so many codes take more bytes, or fewer, than there are.
 
@@ -67,15 +69,7 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
     Array([6 3 -0.5], e2m1fn)
     """
     f = as_format(format)
-    if is_tensor(data):
-        import torch
-
-        if "float4" in str(data.dtype) and f.width != 4:
-            raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {f} has {f.width}")
-        data = data.detach().cpu().view(torch.uint8).numpy()
-    bytes = np.ascontiguousarray(data)
-    if bytes.dtype != np.uint8 or bytes.ndim == 0:
-        raise TypeError(f"data holds {bytes.dtype}, shape {bytes.shape}; uint8 (..., bytes) wanted")
+    bytes = bytes_of(data, f)
     if f.width > 64:
         raise ValueError(f"format = {f}: codes of up to 64 bits are packed")
     row = bytes.shape[-1]
@@ -85,8 +79,26 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
             f"n = {count}: so many codes of {f.width} bits take {-(-count * f.width // 8)} bytes, "
             f"and data has {row} a row"
         )
-    shape = (*bytes.shape[:-1], count)
-    codes = _codes.empty(shape, f)
-    if math.prod(shape):
-        core.unpack_codes(f._core, bytes, count, codes)
-    return Array._of(codes, f)
+    where = Workplace.of({"data": bytes})
+    codes = where.empty((*bytes.shape[:-1], count), f)
+    if codes.size:
+        where.run("unpack_codes", f._core, where.codes(bytes, bytes.shape), count, codes._for_core)
+    return codes
+
+
+def bytes_of(data: Any, f: Format) -> Any:
+    """What is given for bytes, as an Array or a DeviceArray of them."""
+    if is_tensor(data):
+        import torch
+
+        if "float4" in str(data.dtype) and f.width != 4:
+            raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {f} has {f.width}")
+        data = data.detach().view(torch.uint8)
+    there = on_gpu(data)
+    if isinstance(there, Found):
+        there = there.as_codes("data", BYTES)
+    x = np.asarray(data) if there is None else there
+    holds = x.format if isinstance(x, DeviceArray) else x.dtype
+    if str(holds) != str(BYTES) or x.ndim == 0:
+        raise TypeError(f"data holds {holds}, shape {x.shape}; uint8 (..., bytes) wanted")
+    return Array._of(x, BYTES) if isinstance(x, np.ndarray) else x

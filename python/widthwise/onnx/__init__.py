@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["export_to_onnx", "inlined", "load", "quantisers", "quantize_model"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name != "export_to_onnx":
         raise AttributeError(f"module 'widthwise.onnx' has no attribute {name!r}")

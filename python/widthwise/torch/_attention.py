@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ._layers import Converted, construct
-from ._op import following
+from ._op import are_tensors, following
 from ._product import call, linear, matmul, seed_for, units
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -25,6 +25,7 @@ def attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
     *,
     unit: Any,
     backward_unit: Any = None,
@@ -48,6 +49,9 @@ def attention(
         dropout_p: the share of weights that torch's dropout sets to zero.
         is_causal: no query sees keys after its own place; then there is no attn_mask.
         scale: of the first products; 1 / sqrt(width) if left out.
+        enable_gqa: several heads of query share one of key and value: (..., heads, queries, width)
+            and (..., fewer heads, keys, width), a divisor of them. Gradients of a shared head are
+            added by torch.
         unit, backward_unit, multiplier, backward_multiplier, seed: as in `matmul`.
     Returns:
         A tensor of shape (..., queries, columns).
@@ -62,6 +66,9 @@ def attention(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    are_tensors(query=query, key=key, value=value)
+    if enable_gqa:
+        key, value = shared(query, key, "key"), shared(query, value, "value")
     shapes = [tuple(x.shape) for x in (query, key, value)]
     if (
         min(map(len, shapes)) < 2
@@ -87,6 +94,16 @@ def attention(
     if attn_mask is not None:
         check_kind("attn_mask", attn_mask)
     return attended(query, key, value, mask, dropout_p, scale, (first, second))[0]
+
+
+def shared(query: torch.Tensor, x: torch.Tensor, name: str) -> torch.Tensor:
+    """Each head as often as heads of query share it."""
+    if min(query.ndim, x.ndim) < 3 or query.shape[-3] % x.shape[-3]:
+        raise ValueError(
+            f"enable_gqa = True, and query and {name} are {tuple(query.shape)} and "
+            f"{tuple(x.shape)}; their axis -3 has heads, of query a multiple of {name}'s"
+        )
+    return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
 
 
 def check_kind(name: str, mask: Any) -> None:

@@ -89,7 +89,7 @@ def calibrate(
             place.layer.__dict__.pop("watchers", None)  # the class's own, which are none
     found = {place: place.scale() for place in watched}
     for place, (scale, zero_point) in found.items():
-        place.layer.keep_scale(place.of, scale, zero_point)
+        place.layer.keep_scale(place.of, scale, zero_point, place.device)
     return Findings(COLUMNS, [place.row() for place in places])
 
 
@@ -140,6 +140,7 @@ class Place:
         self.layer.watchers = {**self.layer.watchers, self.of: watch}
 
     def observe(self, x: torch.Tensor) -> None:
+        self.device = x.device
         values = x.detach().double() if x.dtype == torch.float64 else x.detach().float()
         try:
             for calibrator in {self.seen, self.counted}:

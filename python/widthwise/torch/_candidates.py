@@ -87,7 +87,7 @@ def weight_bits(weights: list[torch.Tensor], format: str | None) -> float:
         return 8.0 * sum(x.nbytes for x in weights) / numbers
     if not is_container(format):
         return float(Format(format).width)
-    return 8.0 * sum(encode(x.cpu(), format).nbytes for x in weights) / numbers
+    return 8.0 * sum(encode(x, format).nbytes for x in weights) / numbers
 
 
 # --- A tensor in a format ------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,20 @@ import torch
 
 from .._array import Array
 from .._block_format import is_container
-from .._create import from_bits
+from .._device import DeviceArray
 from .._format import Format
 from .._host import block_format_of, env_of, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
-from ..containers.packing import pack, unpack
-from ..containers.scheme import is_affine
+from ..containers.integer_codes import as_codes, format_of
+from ..containers.packing import BYTES, pack, unpack
+from ..containers.scheme import Scheme, is_affine
 from ._containers import contained, container_values
-from ._gpu import refuse_there
-from ._memory import held_format, known, rounded_codes, values_of
-from ._op import drawn_seed
+from ._gpu import in_its_turn, lies_there, numbers_there, tensor_there
+from ._memory import codes_in, held_format, here, known, rounded_codes, tensor_of, values_of
+from ._op import are_tensors, drawn_seed
 
 PACKED = 64  # bits of the widest codes that go side by side
 
@@ -69,11 +71,12 @@ class QTensor:
         >>> encode(torch.tensor([1.0, -1.0]), "e5m2").codes
         tensor([ 60, 188], dtype=torch.uint8)
         """
-        x = self.to_ww()
-        held = x.codes if isinstance(x, Affine | Coded) else x
-        codes = held.elements if isinstance(held, Blocks) else held
-        bits = codes if isinstance(codes, np.ndarray) else codes.bits
-        return torch.from_numpy(np.ascontiguousarray(bits).copy())
+        with in_its_turn(self.packed):
+            x = self.to_ww()
+            if isinstance(x, Affine):
+                return self._integers(x.scheme)
+            held = x.codes if isinstance(x, Coded) else x
+            return tensor_of(held.elements if isinstance(held, Blocks) else held)
 
     @property
     def nbytes(self) -> int:
@@ -86,6 +89,30 @@ class QTensor:
         parts = (self.packed, self.scale, self.zero_point)
         return sum(x.numel() * x.element_size() for x in parts if x is not None)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the codes lie.
+
+        >>> import torch
+        >>> encode(torch.tensor([0.3]), "e2m1fn").device
+        device(type='cpu')
+        """
+        return self.packed.device
+
+    def to(self, device: Any) -> QTensor:
+        """The same codes on another device; itself where they lie there.
+
+        >>> import torch
+        >>> q = encode(torch.tensor([0.3]), "e2m1fn")
+        >>> q.to("cpu") is q
+        True
+        """
+        if torch.empty(0, device=device).device == self.device:
+            return self
+        scale, zero = (None if x is None else x.to(device) for x in (self.scale, self.zero_point))
+        packed, whole = self.packed.to(device), self.tensor_scale
+        return QTensor(packed, self.format, self.shape, scale, zero, whole, self.axis)
+
     def decode(self, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """The values, as `decode` gives them.
 
@@ -97,7 +124,7 @@ class QTensor:
 
     def to_ww(self) -> Any:
         """The same as a `ww.Array`, `ww.Blocks` or `ww.Affine`; codes under a scale of the tensor
-        or of channels as what `ww.load` gives of them.
+        or of channels as what `ww.load` gives of them. Codes on a GPU stay there.
 
         >>> import torch
         >>> encode(torch.tensor([0.3, 6.0]), "e2m1fn").to_ww()
@@ -106,12 +133,12 @@ class QTensor:
         if is_affine(self.format):
             return self._as_affine()
         if not is_container(self.format):
-            codes = unpacked(self.packed, Format(self.format), self.shape)
-            return codes if self.scale is None else Coded(codes, self.scale.numpy())
+            codes: Any = unpacked(self.packed, Format(self.format), self.shape)
+            return codes if self.scale is None else Coded(codes, self.scale.cpu().numpy())
         assert self.scale is not None
         f = block_format_of(self.format)
         elements = unpacked(self.packed, f.element, self.shape)
-        scales = from_bits(self.scale.numpy().view(f.scale.dtype), f.scale)
+        scales = codes_in(self.scale, f.scale)
         along = -1 if self.axis is None else self.axis
         return Blocks.of(elements, scales, f, axis=along, tensor_scale=self.tensor_scale)
 
@@ -120,12 +147,18 @@ class QTensor:
 
         assert self.scale is not None and self.zero_point is not None
         rule, groups = settings(self.shape, self.format, None, None, None, self.axis, None)
-        bits = unpacked(self.packed, Format(f"uint{rule.bits}"), self.shape).bits
-        codes = bits.astype(np.int64)
+        codes: Any = unpacked(self.packed, format_of(rule), self.shape)
+        if isinstance(codes, Array):
+            codes = self._integers(rule).numpy()
+        scale, zero_point = (x.cpu().numpy() for x in (self.scale, self.zero_point))
+        return Affine._of(codes, scale, zero_point, rule, groups)
+
+    def _integers(self, rule: Scheme) -> torch.Tensor:
+        """Affine codes with their sign."""
+        codes = tensor_of(unpacked(self.packed, format_of(rule), self.shape)).to(torch.int64)
         if rule.signed:
             codes -= (codes >> rule.bits - 1) << rule.bits
-        zero_point = self.zero_point.numpy()
-        return Affine._of(codes.astype(rule.dtype), self.scale.numpy(), zero_point, rule, groups)
+        return codes.to(getattr(torch, np.dtype(rule.dtype).name))
 
     def __repr__(self) -> str:
         return f"QTensor(shape={self.shape}, format='{self.format}', nbytes={self.nbytes})"
@@ -155,7 +188,7 @@ def encode(
     Args:
         x, format, rounding, seed, axis: as in `quantize`; the format may be wider than the dtype.
     Returns:
-        A QTensor of x's shape. Gradients end here.
+        A QTensor of x's shape, on x's device. Gradients end here.
     Raises:
         ValueError: NaN, and the format has none; an empty tensor, and its numbers share scales.
         TypeError: x holds another dtype.
@@ -164,43 +197,41 @@ def encode(
     >>> encode(torch.ones(2, 64), "mxfp8_e4m3")
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
-    refuse_there(x, "packing of codes")
+    are_tensors(x=x)
     drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
     told = text(format)
-    if not is_container(told):
+    with in_its_turn(x):
+        if is_container(told):
+            return with_scales(contained(x, told, rounding, axis, drawn), x.device, axis)
         f = Format(told)
         codes = rounded_codes(x, f, env_of(rounding), drawn)
-        assert isinstance(codes, Array)
         return QTensor(packed_codes(codes), str(f), tuple(x.shape))
-    made = contained(x, told, rounding, axis, drawn)
+
+
+def with_scales(made: Any, device: torch.device, axis: int | None) -> QTensor:
     if isinstance(made, Affine):
-        mask = (1 << made.bits) - 1
-        whole = from_bits((made.codes.astype(np.int64) & mask).astype(np.uint64), integers(made))
-        scale, zero = (torch.from_numpy(np.asarray(x)) for x in (made.scale, made.zero_point))
-        return QTensor(packed_codes(whole), made.format, made.shape, scale, zero, axis=axis)
-    scales = made.scales.bits
-    words = torch.from_numpy(np.ascontiguousarray(scales).view(f"u{scales.itemsize}"))
-    whole_scale = None if made.tensor_scale is None else float(made.tensor_scale)
-    return QTensor(
-        packed_codes(made.elements), str(made.format), made.shape, words, None, whole_scale, axis
-    )
+        packed = packed_codes(as_codes(made.codes, made.scheme))
+        parts = (torch.from_numpy(np.asarray(x)) for x in (made.scale, made.zero_point))
+        scale, zero = (x.to(device) for x in parts)
+        return QTensor(packed, made.format, made.shape, scale, zero, axis=axis)
+    packed, scales = packed_codes(made.elements), tensor_of(made.scales)
+    whole = None if made.tensor_scale is None else float(made.tensor_scale)
+    return QTensor(packed, str(made.format), made.shape, scales, None, whole, axis)
 
 
-def integers(x: Affine) -> Format:
-    return Format(f"uint{x.bits}")
-
-
-def packed_codes(codes: Array) -> torch.Tensor:
+def packed_codes(codes: Array | DeviceArray) -> torch.Tensor:
     if codes.format.width > PACKED:
-        return torch.from_numpy(np.ascontiguousarray(codes.bits).view(np.uint8).reshape(-1))
-    return torch.from_numpy(pack(codes.reshape(-1)))
+        return tensor_of(codes).view(torch.uint8).reshape(-1)
+    packed = pack(codes.reshape(-1))
+    return tensor_there(packed) if isinstance(packed, DeviceArray) else torch.from_numpy(packed)
 
 
-def unpacked(data: torch.Tensor, f: Format, shape: tuple[int, ...]) -> Array:
+def unpacked(data: torch.Tensor, f: Format, shape: tuple[int, ...]) -> Array | DeviceArray:
     if f.width > PACKED:
-        limbs = data.numpy().view(np.uint64).reshape(*shape, -1)
-        return from_bits(limbs, f)
-    return unpack(data.numpy(), f, int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        return codes_in(data.view(torch.uint64).reshape(*shape, f.limbs), f)
+    bytes = numbers_there(data, BYTES) if lies_there(data) else data.numpy()
+    found: Array | DeviceArray = unpack(bytes, f, math.prod(shape)).reshape(shape)
+    return found
 
 
 @by_usual_arithmetic
@@ -211,8 +242,8 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         q: what `encode` made.
         dtype: float16, bfloat16, float32 or float64.
     Returns:
-        A new tensor of q's shape. What has more digits than the dtype because a scale is multiplied
-        in, is rounded once.
+        A new tensor of q's shape, on its device. What has more digits than the dtype because a
+        scale is multiplied in, is rounded once.
     Raises:
         ValueError: the dtype does not hold the format's numbers.
 
@@ -220,10 +251,21 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     >>> decode(encode(torch.tensor([0.3, -1.2, 2.0]), "affine(uint8)"))
     tensor([ 0.3012, -1.2047,  1.9953])
     """
+    if not isinstance(q, QTensor):
+        raise TypeError(
+            f"q is {type(q).__name__}; a QTensor is wanted, as encode(x, format) makes it"
+        )
+    with in_its_turn(q.packed):
+        return decoded(q, dtype)
+
+
+def decoded(q: QTensor, dtype: torch.dtype) -> torch.Tensor:
     x = q.to_ww()
     if isinstance(x, Coded):
-        return rounded_once(torch.from_numpy(np.asarray(x.to_float64())), dtype)
-    if not isinstance(x, Array):
+        assert q.scale is not None
+        codes = values_of(x.codes, torch.float64)
+        return rounded_once(here(np.multiply, codes, q.scale.double()), dtype)
+    if not isinstance(x, Array | DeviceArray):
         return container_values(x, dtype)
     try:
         held_format(q.format, dtype)

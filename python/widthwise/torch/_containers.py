@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from .. import _host
+from .._device import DeviceArray
 from .._machine import by_usual_arithmetic
-from ..containers.scheme import is_affine
-from ._gpu import lies_there, numbers_there
+from ..containers.affine import Affine, affine
+from ..containers.affine_steps import empty_codes, fill
+from ..containers.numbers import as_numbers
+from ..containers.scheme import MOST_BITS, Scheme, is_affine
+from ._gpu import lies_there, numbers_there, tensor_there
 from ._memory import known, values_of
+
+LONG = Scheme(MOST_BITS, True, "symmetric_full")
 
 
 def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed: int) -> Any:
@@ -58,10 +65,30 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
         return torch.from_numpy(np.asarray(_host.within(numbers, text, axis)))
     if not x.numel():
         return torch.ones_like(x, dtype=torch.bool)
-    if is_affine(text):  # its flags come to this machine, as all flags do
-        return torch.from_numpy(np.asarray(_host.unclamped(numbers, text, axis))).to(x.device)
+    if is_affine(text):
+        return unclamped(x, lambda **how: affine(numbers, text, axis=axis, **how))
     found = _host.contained(numbers, text, "rne", axis, 0)
     return ~(x.double().abs() > highest_there(found, x).abs())
+
+
+def unclamped(x: torch.Tensor, made: Callable[..., Any]) -> torch.Tensor:
+    """Which numbers of x affine codes reach, as `made` makes these."""
+    if lies_there(x):
+        found = made()
+        if found.bits < MOST_BITS:
+            return unclamped_there(found, as_numbers(exact_numbers(x)))
+    _, flags = made(flags=True)
+    return torch.from_numpy(np.asarray((flags & _host.OVERFLOW) == 0)).to(x.device)
+
+
+def unclamped_there(found: Affine, numbers: DeviceArray) -> torch.Tensor:
+    """Which numbers have the same code in 32 bits: those have a code of their own on either side of
+    all that a shorter format has, and stay there, where flags would not."""
+    codes = empty_codes(numbers.shape, LONG, numbers)
+    long = Affine._of(codes, found.scale, found.zero_point, LONG, found.grouping)
+    fill(long, numbers, "exact", _host.NEAREST, False, 0)
+    n, rule = tensor_there(codes).view(torch.int32), found.scheme
+    return (n >= rule.qmin) & (n <= rule.qmax)
 
 
 def highest_there(found: Any, x: torch.Tensor) -> torch.Tensor:

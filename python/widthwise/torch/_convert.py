@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torch import nn
 
-from .._layer_rules import decided, rules_of
+from .._layer_rules import covers, decided, rules_of
 from .._table import Table
 from ._attention import MultiheadAttention
 from ._layers import (
@@ -34,7 +34,7 @@ OURS: dict[type[nn.Module], type[Converted]] = {
 COLUMNS = ("name", "type", "how")
 
 
-def convert(model: nn.Module, rules: Any) -> nn.Module:
+def convert(model: nn.Module, rules: Any, *, preserve: Iterable[Any] = ()) -> nn.Module:
     """Let a model's layers compute by formats and units; it is changed itself, its numbers not.
 
     Parameters stay the same objects under the same names: state_dict loads both ways, and an
@@ -49,11 +49,13 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
             on names ("encoder.*.fc?"), a type (nn.Linear) or a pair of both; the first that fits
             decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
             Pairs in a list do as well, and one value alone is for all layers.
+        preserve: keys as of rules, of what stays whatever the rules say: ["head", nn.Conv2d].
     Returns:
         The model.
     Raises:
-        ValueError: a rule that fits no layer; a text that is no unit or format; units that scale
-            blocks in a convolution. The model is not changed.
+        ValueError: a rule that fits no layer, or a key to preserve that fits no module; a text
+            that is no unit or format; units that scale blocks in a convolution. The model is not
+            changed.
 
     >>> from torch import nn
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -61,8 +63,10 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
     >>> type(net[0]).__module__, type(net[2]).__module__
     ('widthwise.torch._layers', 'torch.nn.modules.linear')
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model is {type(model).__name__}; a torch.nn.Module is wanted")
     read = rules_of(rules, Scheme._fields, read_scheme)
-    layers = changeable(model)
+    layers = left(model, preserve)
     schemes = decided(read, list(layers.items()), none_of(model))
     found = {name: how for name, how in zip(layers, schemes, strict=True) if how is not None}
     for name, scheme in found.items():
@@ -151,6 +155,18 @@ def kind_of(module: nn.Module) -> Any:
 def changeable(model: nn.Module) -> dict[str, Any]:
     """The layers that change, by their names."""
     return {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+
+
+def left(model: nn.Module, preserve: Iterable[Any]) -> dict[str, Any]:
+    """The layers that change but for those that are preserved."""
+    keys = [key for key, _ in rules_of([(key, None) for key in preserve], (), read_scheme)]
+    for key in keys:
+        if not any(covers(key, name, module) for name, module in model.named_modules()):
+            raise ValueError(
+                f"preserve has {key!r}, which fits no module of {type(model).__name__}"
+            )
+    layers = changeable(model).items()
+    return {name: m for name, m in layers if not any(covers(key, name, m) for key in keys)}
 
 
 def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
-import numpy as np
 import torch
 
 from .. import _device
@@ -20,7 +19,6 @@ CAPTURED = (
     "a CUDA graph is being captured, and what Widthwise computes is waited for; call it before or "
     "after torch.cuda.graph(…)"
 )
-NOWHERE = "{0} lies on {1}; {2} of tensors on a GPU is not had: bring it here with .cpu()"
 
 
 def lies_there(x: torch.Tensor) -> bool:
@@ -48,18 +46,24 @@ def stream_of(x: torch.Tensor) -> int:
     return torch.cuda.current_stream(x.device).cuda_stream
 
 
-def refuse_there(x: torch.Tensor, what: str, name: str = "x") -> None:
-    if lies_there(x):
-        raise ValueError(NOWHERE.format(name, x.device, what))
-
-
 # --- Memory that torch and the core share ---------------------------------------------------------
 
 
 def numbers_there(x: torch.Tensor, own: Format) -> DeviceArray:
-    """A dense tensor's memory as numbers of its dtype's format."""
-    stand_in = np.empty(x.shape, own.dtype)  # nobody touches it: only its strides are read
+    """A tensor's memory as numbers of a format whose codes have its dtype's width."""
+    strides = tuple(own.dtype.itemsize * step for step in x.stride())
+    stand_in = _device.standing_in(tuple(x.shape), own.dtype, strides)
     return DeviceArray._at(Place(gpu_of(x), x.data_ptr(), stand_in, x), own)
+
+
+def tensor_there(codes: DeviceArray) -> torch.Tensor:
+    """Codes as unsigned integers, in a tensor's own memory."""
+    bits = codes._bits
+    words = getattr(torch, bits.dtype.name)
+    y = torch.empty(bits.shape, dtype=words, device=device_of(codes._place.gpu))
+    if y.numel():
+        core.gather(_device.queue(codes._place.gpu), y.data_ptr(), codes._for_core)
+    return y
 
 
 def converted(x: DeviceArray, z: DeviceArray, env: core.Env, seed: int) -> DeviceArray:
@@ -107,6 +111,11 @@ def wherever(kernel: Callable[..., Any], tensors: Mapping[int, str]) -> Callable
 
 def in_turn(x: torch.Tensor) -> AbstractContextManager[None]:
     return _device.device_stream(stream_of(x))
+
+
+def in_its_turn(x: torch.Tensor) -> AbstractContextManager[None]:
+    """The same of a tensor that lies anywhere."""
+    return in_turn(x) if lies_there(x) else nullcontext()
 
 
 def one_device(named: Mapping[str, torch.Tensor | None]) -> None:

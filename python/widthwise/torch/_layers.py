@@ -82,9 +82,11 @@ class Scales(nn.Module):
         scale = self._buffers.get(f"{of}_scale")
         return None if scale is None else (scale, self._buffers[f"{of}_zero_point"])
 
-    def keep_scale(self, of: str, scale: float, zero_point: int) -> None:
-        self.register_buffer(f"{of}_scale", torch.tensor(float(scale)))
-        self.register_buffer(f"{of}_zero_point", torch.tensor(zero_point, dtype=torch.int32))
+    def keep_scale(self, of: str, scale: float, zero_point: int, device: torch.device) -> None:
+        kept = torch.tensor(float(scale), device=device)
+        zero = torch.tensor(zero_point, dtype=torch.int32, device=device)
+        self.register_buffer(f"{of}_scale", kept)
+        self.register_buffer(f"{of}_zero_point", zero)
 
     def forget_scales(self) -> None:
         for name in [name for name in self._buffers if name in SCALE_NAMES]:
@@ -107,7 +109,8 @@ class Scales(nn.Module):
         for name in SCALE_NAMES:
             kept = state.get(prefix + name)
             if isinstance(kept, torch.Tensor) and self.takes(name):
-                self.register_buffer(name, torch.empty_like(kept))
+                mine = next(self.parameters(recurse=False), kept)  # where the layer lies
+                self.register_buffer(name, torch.empty_like(kept, device=mine.device))
         super()._load_from_state_dict(state, prefix, *how)
 
     def takes(self, name: str) -> bool:

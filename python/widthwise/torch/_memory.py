@@ -12,7 +12,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._device import DeviceArray
 from .._format import Format
-from ._gpu import codes_there, lies_there, values_there
+from ._gpu import codes_there, lies_there, numbers_there, tensor_there, values_there
 
 # What is done about numbers that a format has not.
 WAYS = {
@@ -88,6 +88,11 @@ def here(function: Any, *given: Any) -> torch.Tensor:
         return torch.from_numpy(np.asarray(function(*arrays)))
 
 
+def in_dtype(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """binary32 and binary64 as each other, by whom `here` has compute."""
+    return x.to(dtype) if lies_there(x) else here(known(dtype).floats.type, x)
+
+
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
 ) -> Array | DeviceArray:
@@ -108,6 +113,20 @@ def values_of(codes: Array | DeviceArray, dtype: torch.dtype) -> torch.Tensor:
     if of.floats is None:
         return torch.from_numpy(words.view(np.int16)).view(dtype)
     return torch.from_numpy(words.view(of.floats))
+
+
+def tensor_of(codes: Array | DeviceArray) -> torch.Tensor:
+    """Codes as unsigned integers, in a new tensor where they lie."""
+    if isinstance(codes, DeviceArray):
+        return tensor_there(codes)
+    return torch.from_numpy(np.array(codes.bits, order="C"))
+
+
+def codes_in(words: torch.Tensor, f: Format) -> Array | DeviceArray:
+    """A tensor's unsigned integers as the codes that they are, in its memory."""
+    if lies_there(words):
+        return numbers_there(words, f)
+    return Array._of(words.numpy(), f)
 
 
 def values_by(text: str, dtype: torch.dtype, rounding: str) -> core.RoundedValues:

@@ -14,6 +14,7 @@ from ._gpu import lies_there, wherever
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSORS = ("Tensor", "Tensor?")  # in schemas
+OPTIONAL = ("bias", "c", "scale_result")  # tensors that may be None
 # A call is over when it returns, for which a captured graph has no place. Old torch lacks that tag.
 TAGS = [torch.Tag.pt2_compliant_tag]
 TAGS += [torch.Tag.cudagraph_unsafe] if hasattr(torch.Tag, "cudagraph_unsafe") else []
@@ -94,6 +95,15 @@ class Op:
         if not are_plain(tensors) or unusual_modes():
             return self.op(*args)
         return self.eager.apply(*args) if wanted(tensors) else self.kernel(*args)
+
+
+def are_tensors(**named: Any) -> None:
+    """What a function that computes with tensors is given."""
+    for name, x in named.items():
+        if not isinstance(x, torch.Tensor) and (x is not None or name not in OPTIONAL):
+            raise TypeError(
+                f"{name} is {type(x).__name__}; a tensor is wanted: torch.as_tensor({name})"
+            )
 
 
 def transformed() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,9 +10,9 @@ import torch
 from torch.optim import Optimizer
 
 from .._host import check_format, env_of, text
+from ._by_name import ByName, Change, by_name, check_globs, nameless, names_among, names_in
 from ._quantize import quantize
 
-Change = Callable[[torch.Tensor], torch.Tensor]
 Values = dict[torch.Tensor, torch.Tensor]  # of parameters
 COUNTER = "step"  # of a state: a number of steps, which has no format
 KEPT = "accumulators"  # in a state_dict
@@ -35,34 +35,61 @@ class Steps:
     """What is done around an optimizer's step.
 
     Args:
-        weight, grad, accumulator: of tensors, None where nothing is done.
+        weight, grad, accumulator: of tensors, None where nothing is done; or by parameters' names.
         momentum: the same, or one for each key of the state.
         grad_scale: what gradients are multiplied by before they are rounded.
         accumulators: of parameters, where there is `accumulator`; others begin as they are.
         left: the weights as the last step left them: what is another number since then was set by
             somebody else, and the accumulator goes on from there. None: nobody looks.
+        names: of parameters; an optimizer's own are added.
     """
 
     def __init__(
         self,
-        weight: Change | None = None,
-        grad: Change | None = None,
-        momentum: Change | Mapping[str, Change] | None = None,
-        accumulator: Change | None = None,
+        weight: Change | ByName | None = None,
+        grad: Change | ByName | None = None,
+        momentum: Change | ByName | Mapping[str, Change | ByName] | None = None,
+        accumulator: Change | ByName | None = None,
         grad_scale: float = 1.0,
         accumulators: Values | None = None,
         left: Values | None = None,
+        names: dict[torch.Tensor, str] | None = None,
     ) -> None:
         self.weight, self.grad, self.momentum = weight, grad, momentum
         self.accumulator, self.grad_scale = accumulator, grad_scale
         self.accumulators = {} if accumulators is None else accumulators
         self.left = left
+        self.names = {} if names is None else names
+
+    def of(self, p: torch.Tensor, told: Any) -> Change | None:
+        """What is done to a parameter's numbers."""
+        if not isinstance(told, ByName):
+            found: Change | None = told
+            return found
+        if p not in self.names:
+            raise nameless(p)
+        return told.of(self.names[p])
+
+    def check(self, optimizer: Optimizer, excluded: Iterable[str] = ()) -> None:
+        """That rules fit parameters, all of which have names where there are any."""
+        momenta = self.momentum.values() if isinstance(self.momentum, Mapping) else [self.momentum]
+        rules = [("weight", self.weight), ("grad", self.grad), ("accumulator", self.accumulator)]
+        rules += [("momentum", told) for told in momenta]
+        for p in parameters(optimizer):
+            for _, told in rules:
+                self.of(p, told)
+        names = [self.names[p] for p in parameters(optimizer) if p in self.names]
+        check_globs("except_layers", ByName((glob, None) for glob in excluded), names)
+        for name, told in rules:
+            check_globs(name, told, names)
 
     def take_up(self, optimizer: Optimizer) -> None:
         """An accumulator for each parameter that has none, and what was written to the others."""
-        if self.accumulator is None:
-            return
+        for p, name in names_in(optimizer):
+            self.names.setdefault(p, name)
         for p in parameters(optimizer):
+            if self.of(p, self.accumulator) is None:
+                continue
             if p not in self.accumulators:
                 self.accumulators[p] = p.detach().clone()
                 self.leave(p)
@@ -91,7 +118,7 @@ class Steps:
 
         def evaluated() -> Any:
             moving = {p: p.data for p in weights}
-            show(held.pop() if held else {p: self.low(x) for p, x in moving.items()}, weights)
+            show(held.pop() if held else {p: self.low(p, x) for p, x in moving.items()}, weights)
             loss = closure()
             self.round_gradients(optimizer)
             show(moving, weights)
@@ -99,31 +126,33 @@ class Steps:
 
         return evaluated
 
-    def low(self, x: torch.Tensor) -> torch.Tensor:
-        return x if self.weight is None else self.weight(x).detach()
+    def low(self, p: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        change = self.of(p, self.weight)
+        return x if change is None else change(x).detach()
 
     def round_gradients(self, optimizer: Optimizer) -> None:
-        if self.grad is None:
-            return
         for p in parameters(optimizer):
-            if p.grad is not None:
-                p.grad.data = self.grad(p.grad.data * self.grad_scale)
+            change = self.of(p, self.grad)
+            if p.grad is not None and change is not None:
+                p.grad.data = change(p.grad.data * self.grad_scale)
 
     @torch.no_grad()
     def end(self, optimizer: Optimizer) -> None:
         """After a step."""
         for p in parameters(optimizer):
-            if self.accumulator is not None:
-                p.data = self.accumulators[p] = self.accumulator(p.data).detach()
-            p.data = self.low(p.data)
-            if self.accumulator is not None:
+            change = self.of(p, self.accumulator)
+            if change is not None:
+                p.data = self.accumulators[p] = change(p.data).detach()
+            p.data = self.low(p, p.data)
+            if change is not None:
                 self.leave(p)
             if p.grad is not None:
                 self.round_momenta(p, optimizer.state.get(p, {}))
 
     def round_momenta(self, p: torch.Tensor, state: dict[str, Any]) -> None:
         for key, value in state.items():
-            change = self.momentum.get(key) if isinstance(self.momentum, Mapping) else self.momentum
+            told = self.momentum.get(key) if isinstance(self.momentum, Mapping) else self.momentum
+            change = self.of(p, told)
             if change is not None and is_momentum(key, value, p):
                 state[key] = change(value)
 
@@ -140,10 +169,9 @@ class Steps:
         self.accumulators.clear()
         if self.left is not None:
             self.left.clear()
-        if self.accumulator is not None:
-            for i, p in enumerate(parameters(optimizer)):
-                if i in saved:
-                    self.accumulators[p] = saved[i].to(p.device, p.dtype, copy=True)
+        for i, p in enumerate(parameters(optimizer)):
+            if i in saved and self.of(p, self.accumulator) is not None:
+                self.accumulators[p] = saved[i].to(p.device, p.dtype, copy=True)
         self.take_up(optimizer)
 
 
@@ -232,6 +260,8 @@ def quantize_optimizer(
     *,
     rounding: str = "rne",
     grad_scale: float = 1.0,
+    names: Any = None,
+    except_layers: Iterable[str] = (),
 ) -> Optimizer:
     """Let an optimizer's numbers have formats; it is changed itself, and keeps its state.
 
@@ -242,19 +272,26 @@ def quantize_optimizer(
 
     Args:
         optimizer: any of torch.optim, or of a subclass.
-        weight: the format of weights, as in `quantize`; or a function of a tensor that returns one.
+        weight: the format of weights, as in `quantize`; or a function of a tensor that returns one;
+            or rules on names, {"head": None, "*": "e4m3fn"}, of which the first that fits decides:
+            globs on names of parameters, or of layers that hold them.
         grad: of gradients, the same.
         momentum: of what the optimizer keeps for each number of a parameter (all tensors of its
-            state that have the parameter's shape); or a dict of them by key, {"exp_avg": "e5m10"}.
+            state that have the parameter's shape); or a dict of them by key, {"exp_avg": "e5m10"},
+            each with rules on names where that is wanted.
         accumulator: of copies of the weights that steps are added to; None: of none, so that steps
             are added to the rounded weights. Where weights are set between two steps, as
-            `load_state_dict` of the model does, it goes on from there.
+            `load_state_dict` of the model does, it goes on from there. Rules as in `weight`.
         rounding: of these formats; 'sr32' is stochastic.
         grad_scale: what gradients are multiplied by before they are rounded.
+        names: the model, or its named_parameters(), where there are rules on names; an optimizer
+            that was made of named_parameters() knows them.
+        except_layers: globs on names, as in rules, of what stays as the optimizer leaves it.
     Returns:
         The optimizer.
     Raises:
-        ValueError: a text that is no format; a scale that is not positive.
+        ValueError: a text that is no format; a scale that is not positive; a glob that fits no
+            parameter; rules, and a parameter without a name.
         TypeError: it is no optimizer of torch, or quantised already.
 
     >>> import torch
@@ -273,26 +310,29 @@ def quantize_optimizer(
     if not grad_scale > 0:
         raise ValueError(f"grad_scale = {grad_scale}: it is positive")
     env_of(rounding)
+    excluded = list(except_layers)
+
+    def read(name: str, told: Any) -> Any:
+        return by_name(told, excluded, lambda how: change(name, how, rounding))
+
     steps = Steps(
-        change("weight", weight, rounding),
-        scaling(change("grad", grad, rounding), grad_scale),
-        changes(momentum, rounding),
-        change("accumulator", accumulator, rounding),
+        read("weight", weight),
+        scaling(read("grad", grad), grad_scale),
+        {key: read("momentum", told) for key, told in momentum.items()}
+        if isinstance(momentum, Mapping)
+        else read("momentum", momentum),
+        read("accumulator", accumulator),
         grad_scale,
         left={},
+        names=names_among(names, optimizer),
     )
+    steps.check(optimizer, excluded)
     own: Any = optimizer
     own.__class__ = quantised(own.__class__)
     own._steps = steps
     own.attach()
     steps.take_up(optimizer)
     return optimizer
-
-
-def changes(momentum: Any, rounding: str) -> Any:
-    if not isinstance(momentum, Mapping):
-        return change("momentum", momentum, rounding)
-    return {key: change("momentum", value, rounding) for key, value in momentum.items()}
 
 
 def change(name: str, told: Any, rounding: str) -> Change | None:
@@ -306,9 +346,13 @@ def change(name: str, told: Any, rounding: str) -> Change | None:
     return ToFormat(text(told), rounding)
 
 
-def scaling(grad: Change | None, scale: float) -> Change | None:
+def scaling(grad: Any, scale: float) -> Any:
     """A scale acts without a format, too."""
-    return same if grad is None and scale != 1.0 else grad
+    if scale == 1.0:
+        return grad
+    if isinstance(grad, ByName):
+        return ByName([(glob, how or same) for glob, how in grad.rules] + [("*", same)])
+    return same if grad is None else grad
 
 
 def same(x: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ from .._block_format import is_container
 from .._host import text, whole_seed
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
-from ._op import Op, drawn_seed, following, one_by_one
+from ._op import Op, are_tensors, drawn_seed, following, one_by_one
 
 QUANTIZE = (
     "quantize(Tensor x, str format, str rounding, str? backward, str backward_rounding, "
@@ -173,6 +173,7 @@ def quantize(
     >>> quantize(torch.tensor([0.3, 1.7, 9.0]), "e2m1fn")
     tensor([0.5000, 1.5000, 6.0000])
     """
+    are_tensors(x=x)
     back = rounding if backward_rounding is None else backward_rounding
     drawn = drawn_seed(seed, "sr" in (rounding[:2], back[:2]))
     return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 
 from .. import _dot
-from .._create import array
 from .._elementwise import add, fma, multiply
 from .._host import unit_of
 from .._unit import Unit
-from .._views import view
-from ._gpu import refuse_there
-from ._memory import DTYPES, rounded_codes, values_of
-from ._op import LIBRARY
+from ._gpu import wherever
+from ._memory import DTYPES, codes_in, rounded_codes, tensor_of, values_of
+from ._op import LIBRARY, TAGS, are_tensors
 
 FP8 = {torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2"}
 FORMATS = {"e4m3": "e4m3fn", "e5m2": "e5m2"}
@@ -52,7 +49,7 @@ def unit_for(profile: str, a: str, b: str, fast: bool) -> Unit:
     return Unit.from_toml(text.replace(f'b.fmt = "{FORMATS[a]}"', f'b.fmt = "{FORMATS[b]}"'))
 
 
-def on_cpu(
+def kernel(
     a: torch.Tensor,
     b: torch.Tensor,
     scale_a: torch.Tensor,
@@ -67,20 +64,22 @@ def on_cpu(
     a_first: bool,
 ) -> torch.Tensor:
     u = unit_for(profile, FP8[a.dtype], FP8[b.dtype], use_fast_accum)
-    z = scaled(summed(view(a), view(b), u, parts, order), scale_a, scale_b, a_first)
+    z = scaled(summed(a, b, u, parts, order), scale_a, scale_b, a_first)
     if bias is not None:
-        z = add(z, array(bias.detach().float().numpy(), F32))
+        z = add(z, rounded_codes(bias if bias.dtype in DTYPES else bias.float(), F32))
     if scale_result is not None and out_dtype in FP8:
         z = multiply(z, rounded_codes(scale_result.reshape(1, 1), F32))
     return with_one_nan(delivered(z, out_dtype))
 
 
-def summed(a: Any, b: Any, u: Unit, parts: int, order: str) -> Any:
+def summed(a: torch.Tensor, b: torch.Tensor, u: Unit, parts: int, order: str) -> Any:
     """The sums of all parts of k, and these added in binary32."""
-    threads = torch.get_num_threads()
+    x, y = (t.detach().view(torch.uint8) for t in (a, b))
     sums = [
-        _dot.matmul(a[:, k], b[k], unit=u, threads=threads)
-        for k in (slice(None),) * (parts == 1) or parts_of_k(a.shape[1], parts, order)
+        _dot.matmul(
+            codes_in(x[:, k], u.a), codes_in(y[k], u.b), unit=u, threads=torch.get_num_threads()
+        )
+        for k in (slice(None),) * (parts == 1) or parts_of_k(x, parts, order)
     ]
     if order == "pairwise" and parts > 1:
         half = -(-parts // 2)
@@ -94,11 +93,11 @@ def summed(a: Any, b: Any, u: Unit, parts: int, order: str) -> Any:
     return total
 
 
-def parts_of_k(k: int, parts: int, order: str) -> list[np.ndarray]:
+def parts_of_k(x: torch.Tensor, parts: int, order: str) -> list[torch.Tensor]:
     """Which products each part has: tiles in a row, or every so-manieth tile."""
-    at = np.arange(k)
+    at = torch.arange(x.shape[1], device=x.device)
     if order == "contiguous":
-        tiles = -(-k // CONTIGUOUS_TILE)
+        tiles = -(-x.shape[1] // CONTIGUOUS_TILE)
         of = at // CONTIGUOUS_TILE // -(-tiles // parts)
     else:
         of = at // INTERLEAVED_TILE % parts
@@ -110,7 +109,7 @@ def scaled(z: Any, scale_a: torch.Tensor, scale_b: torch.Tensor, a_first: bool) 
     a, b = rounded_codes(scale_a, F32), rounded_codes(scale_b, F32)
     if scale_a.numel() == scale_b.numel() == 1:
         both = multiply(a.reshape(1, 1), b.reshape(1, 1))
-        return fma(z, both, array(np.zeros((1, 1), np.float32), F32))
+        return fma(z, both, rounded_codes(torch.zeros_like(scale_a).reshape(1, 1), F32))
     for scale in (a, b) if a_first else (b, a):
         z = multiply(z, scale)
     return z
@@ -121,13 +120,14 @@ def delivered(z: Any, dtype: torch.dtype) -> torch.Tensor:
     if dtype in DTYPES:
         return values_of(z.astype(DTYPES[dtype].format), dtype)
     saturated = z.astype(f"{FORMATS[FP8[dtype]]};overflow=satfinite")
-    return torch.from_numpy(saturated.bits).view(dtype)
+    return tensor_of(saturated).view(dtype)
 
 
 def with_one_nan(z: torch.Tensor) -> torch.Tensor:
     words, code = NAN[z.dtype]
     nan = (z.float() if z.dtype in FP8 else z).isnan()
-    return torch.where(nan, torch.tensor(code, dtype=words), z.view(words)).view(z.dtype)
+    one = torch.tensor(code, dtype=words, device=z.device)
+    return torch.where(nan, one, z.view(words)).view(z.dtype)
 
 
 def rows_first(profile: str, m: int, n: int) -> bool:
@@ -165,8 +165,9 @@ def shape(
     return torch.empty((a.shape[0], b.shape[1]), dtype=out_dtype, device=a.device)
 
 
-LIBRARY.define(SCHEMA, tags=(torch.Tag.pt2_compliant_tag,))
-LIBRARY.impl("scaled_mm", on_cpu, "CPU")
+LIBRARY.define(SCHEMA, tags=tuple(TAGS))
+for device in ("CPU", "CUDA"):
+    LIBRARY.impl("scaled_mm", wherever(kernel, dict(enumerate(TENSORS))), device)
 torch.library.register_fake("widthwise::scaled_mm", shape, lib=LIBRARY)
 
 
@@ -229,9 +230,6 @@ def scaled_mm(
     a_first = rows_first(profile, *size_of(a, b)) if first_scale is None else first_scale == "a"
     op = torch.ops.widthwise.scaled_mm.default
     tensors = (a, b, scale_a, scale_b, bias, scale_result)
-    for name, x in zip(TENSORS, tensors, strict=True):
-        if x is not None:
-            refuse_there(x, "scaled_mm", name)
     return op(*tensors, dtype, use_fast_accum, profile, *split_of(split, profile), a_first)
 
 
@@ -257,24 +255,17 @@ def split_of(split: Any, profile: str) -> tuple[int, str]:
 def check_scale_result(scale: Any) -> None:
     if scale is None:
         return
-    check_tensor("scale_result", scale)
+    are_tensors(scale_result=scale)
     if scale.dtype != torch.float32 or scale.numel() != 1:
         raise TypeError(
             f"scale_result is {scale.dtype} of shape {tuple(scale.shape)}; one float32 is wanted"
         )
 
 
-def check_tensor(name: str, x: Any) -> None:
-    if not isinstance(x, torch.Tensor):
-        raise TypeError(f"{name} is {type(x).__name__}; a tensor is wanted, as torch.tensor({x!r})")
-
-
 def check(a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, profile: str) -> None:
     if profile not in PROFILES:
         raise ValueError(f"profile = {profile!r}: it may be {', '.join(map(repr, PROFILES))}")
-    given = {"a": a, "b": b, "scale_a": scale_a, "scale_b": scale_b}
-    for name, x in (given if bias is None else given | {"bias": bias}).items():
-        check_tensor(name, x)
+    are_tensors(a=a, b=b, scale_a=scale_a, scale_b=scale_b, bias=bias)
     for name, x in (("a", a), ("b", b)):
         if x.dtype not in FP8:
             raise TypeError(f"{name} holds {x.dtype}; torch.float8_e4m3fn or float8_e5m2 is wanted")

@@ -123,7 +123,7 @@ def quantize_state_dict(
         raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
     options = Options(rounding, seed, nan)
     read = rules_of(rules, _rules.format_text("format", format), scale, options)
-    read.check(state)
+    read.check(mapping(state))
     tensors: dict[str, Any] = {}
     rows, dtypes = [], {}
     for name, x in state.items():
@@ -133,6 +133,12 @@ def quantize_state_dict(
         if not why:
             dtypes[name] = name_of(x.dtype)
     return QuantizedState(tensors, rows, dtypes, getattr(state, "_metadata", None))
+
+
+def mapping(state: Any) -> Mapping[str, Any]:
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state is {type(state).__name__}; a dict is wanted, as model.state_dict()")
+    return state
 
 
 def rules_of(rules: Any, format: str, scale: str | None, options: Options) -> _rules.Rules:
@@ -294,7 +300,7 @@ def dequantize_state_dict(
     """
     dtypes = getattr(state, "dtypes", {})
     found: OrderedDict[str, Any] = OrderedDict()
-    for name, x in state.items():
+    for name, x in mapping(state).items():
         if isinstance(x, QTensor):
             of = dtype or getattr(torch, dtypes.get(name, "float32"))
             x = rounded_once(decode(x, torch.float64), of)

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from .._format import Format
-from .._host import OVERFLOW, env_of, straight_range, text, whole_seed
+from .._host import env_of, straight_range, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import affine
 from ..containers.coded import saturating
 from ..containers.scheme import is_affine
-from ._containers import container_values, exact_numbers
+from ._containers import container_values, exact_numbers, unclamped
 from ._memory import held_format, here, rounded_codes, values_of
 from ._op import Op, drawn_seed, one_by_one
 
@@ -108,8 +108,7 @@ def compute_reached(
 ) -> torch.Tensor:
     if not x.numel():
         return torch.ones_like(x, dtype=torch.bool)
-    _, flags = coded(x, scale, zero_point, format, flags=True)
-    return torch.from_numpy(np.asarray((flags & OVERFLOW) == 0)).to(x.device)
+    return unclamped(x, lambda **how: coded(x, scale, zero_point, format, **how))
 
 
 reached = Op(

@@ -54,6 +54,13 @@ struct Axis {
 void gather(const Queue& queue, void* to, const void* from, int item_bytes,
             std::span<const Axis> axes);
 
+// Codes of `width` bits, up to 64, to bytes and back, all of them there: as pack_codes and
+// unpack_codes of sim do here.
+void pack_codes(const Queue& queue, int width, const void* codes, std::size_t rows, std::size_t n,
+                void* bytes);
+void unpack_codes(const Queue& queue, int width, const void* bytes, std::size_t rows, std::size_t n,
+                  void* codes);
+
 // An operation on arrays of codes that lie there, side by side; flags, if not null, take a byte
 // each. Throws std::invalid_argument where a GPU's integers do not hold the exact results.
 void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,

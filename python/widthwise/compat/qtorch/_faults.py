@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...torch._memory import here
 from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 SIGN, MAGNITUDE, WORD = 1 << 31, (1 << 31) - 1, (1 << 32) - 1
@@ -73,9 +74,10 @@ def floats(pattern: torch.Tensor) -> torch.Tensor:
 
 
 def power(x: torch.Tensor, exponent: int) -> torch.Tensor:
-    """x times a power of two, rounded once."""
-    with np.errstate(over="ignore", under="ignore"):
-        return torch.from_numpy(np.asarray(np.ldexp(x.double().numpy(), exponent))).float()
+    """x times a power of two, rounded once: exact in binary64, and past 2^600 either way nothing of
+    binary32 but zeros and infinities is left."""
+    by = torch.tensor(2.0 ** max(-600, min(600, exponent)), dtype=torch.float64)
+    return here(np.multiply, x.double(), by).float()
 
 
 # --- Fixed point ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from ..._machine import by_usual_arithmetic
+from ...torch._gpu import in_its_turn
 from ...torch._memory import here, known
 from ._rounding import by_format, codes_of, numbers_of, scale_in, widened
 from .number import Posit
@@ -19,7 +20,7 @@ SHIFT, PAST = 0.06795, 0.7583  # of posit_tanh_enhanced: what is added, and beyo
 
 def posit(x: torch.Tensor, number: Posit) -> torch.Tensor:
     """To nearest always; NaR comes back as -infinity, whatever it was."""
-    scale = torch.tensor(number.scale, dtype=torch.float32)
+    scale = torch.tensor(number.scale, dtype=torch.float32, device=x.device)
     near = by_format(x * scale, number.format, "rne", None)
     return near.masked_fill(near.isnan(), -torch.inf) / scale
 
@@ -31,7 +32,7 @@ def bfloat16_posit(x: torch.Tensor, number: Posit) -> torch.Tensor:
     bits before they are rounded, and codes of fewer than 8 bits are read a bit out of place.
     """
     n, es = number.nsize, number.es
-    scale = torch.tensor(number.scale, dtype=torch.float32)
+    scale = torch.tensor(number.scale, dtype=torch.float32, device=x.device)
     y = (x * scale).bfloat16().float()
     size = y.abs()
     reach = 2.0 ** ((1 << es) * (n - 2))
@@ -97,7 +98,7 @@ def sigmoid(x: torch.Tensor, nsize: int, like: str | None) -> torch.Tensor:
     missing = x.isnan()
     if like is None:
         x = x.nan_to_num(nan=0.0)
-    codes = codes_of(x, f"posit{nsize}es0").astype(np.uint16) << 16 - nsize
+    codes = codes_of(x, f"posit{nsize}es0") << 16 - nsize
     y = numbers_of((codes ^ 0x8000) >> 2, SIXTEEN, torch.float32)
     return y if like is not None else y.masked_fill(missing, torch.nan)
 
@@ -109,5 +110,5 @@ def left_aligned(x: torch.Tensor, number: Posit, like: str | None) -> torch.Tens
     if like is None and number.scale != 1.0:
         wide = widened(x)
         x = here(np.multiply, wide, scale_in(number.scale, wide.dtype))
-    codes = codes_of(x, number.format).astype(np.uint16)
-    return torch.from_numpy(np.asarray(codes << np.uint16(16 - number.nsize)))
+    with in_its_turn(x):
+        return (codes_of(x, number.format) << 16 - number.nsize).to(torch.uint16)

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from ..._like import like_whom
-from ...torch._gpu import refuse_there
 from ...torch._op import Op, drawn_seed, following, one_by_one
 from ._faults import as_they_do
 from ._fork import squashed
@@ -53,7 +52,7 @@ def resolved(like: str | None, allowed: tuple[str, ...]) -> str | None:
 # --- Rounding to a number ------------------------------------------------------------------------
 
 
-def on_cpu(
+def kernel(
     x: torch.Tensor,
     forward: str | None,
     forward_rounding: str,
@@ -70,7 +69,6 @@ def on_cpu(
     whose = resolved(like, having(number))
     if whose is None:
         return rounded(x, number, forward_rounding, seed)
-    refuse_there(x, f"like = {whose!r}")
     return as_they_do(x, number, forward_rounding, whose)
 
 
@@ -110,7 +108,7 @@ def shape(x: torch.Tensor, *how: Any) -> torch.Tensor:
 round_op = Op(
     "qtorch_round(Tensor x, str? forward, str forward_rounding, str? backward, "
     "str backward_rounding, str? like, Tensor? seed) -> Tensor",
-    kernel=on_cpu,
+    kernel=kernel,
     shape=shape,
     save=save,
     gradient=gradient,
@@ -137,7 +135,7 @@ def round_by(
 # --- Sigmoid and tanh ----------------------------------------------------------------------------
 
 
-def squash_on_cpu(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.Tensor:
+def squash_kernel(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.Tensor:
     return squashed(x, name, nsize, resolved(like, FORK))
 
 
@@ -161,7 +159,7 @@ def squash_tangent(inputs: Any, tangents: Any) -> Any:
 
 squash_op = Op(
     "qtorch_squash(Tensor x, str name, int nsize, str? like) -> Tensor",
-    kernel=squash_on_cpu,
+    kernel=squash_kernel,
     shape=shape,
     save=squash_save,
     gradient=squash_gradient,

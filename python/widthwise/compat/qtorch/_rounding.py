@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..._array import Array
 from ..._format import Format
 from ..._host import env_of
 from ..._machine import by_usual_arithmetic
 from ...torch import quantize
-from ...torch._gpu import refuse_there
-from ...torch._memory import DTYPES, fits_in, here, known, rounded_codes, values_of
+from ...torch._memory import (
+    DTYPES,
+    codes_in,
+    fits_in,
+    here,
+    known,
+    rounded_codes,
+    tensor_of,
+    values_of,
+)
 from .number import WHOLE, BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
@@ -155,12 +162,11 @@ def ends(text: str, dtype: torch.dtype) -> tuple[float, float]:
     return low, high
 
 
-def codes_of(x: torch.Tensor, text: str) -> np.ndarray:
-    """The codes of x's numbers, to nearest even."""
-    refuse_there(x, "what is read off codes")
-    return np.asarray(rounded_codes(x, Format(text)).bits)
+def codes_of(x: torch.Tensor, text: str) -> torch.Tensor:
+    """The codes of x's numbers, to nearest even, in integers that torch computes with."""
+    return tensor_of(rounded_codes(x, Format(text))).to(torch.int32)
 
 
-def numbers_of(codes: np.ndarray, text: str, dtype: torch.dtype) -> torch.Tensor:
+def numbers_of(codes: torch.Tensor, text: str, dtype: torch.dtype) -> torch.Tensor:
     f = Format(text)
-    return values_of(Array._of(codes.astype(f.dtype), f), dtype)
+    return values_of(codes_in(codes.to(getattr(torch, f.dtype.name)), f), dtype)

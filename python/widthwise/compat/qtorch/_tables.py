@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from ..._machine import by_usual_arithmetic
-from ...torch._gpu import refuse_there
-from ...torch._memory import here, known
+from ...torch._memory import here, in_dtype, known
 from ._rounding import saturated, scale_in, widened
 
 Given: TypeAlias = torch.Tensor | Sequence[float]
@@ -26,7 +25,7 @@ def to_table(
     x: torch.Tensor, given: Given, scale: float, rounding: str, like: str | None
 ) -> torch.Tensor:
     """Each number's magnitude, scaled, to an entry."""
-    table = entries_of("table_lookup", given, like)
+    table = entries_of("table_lookup", given, like).to(x.device)
     if like is not None:
         return signed(x, scale, lambda size: nearest(size, table, FARTHEST), like)
     return signed(x, scale, lambda size: chosen(size, table, rounding), like)
@@ -68,7 +67,7 @@ def to_hints(
 ) -> torch.Tensor:
     """The last entry whose hint lies below the magnitude; zero where there is none."""
     table, thresholds = (
-        entries_of(name, values, like)
+        entries_of(name, values, like).to(x.device)
         for name, values in (("table_lookup", given), ("rounding_hint", hints))
     )
     if table.numel() != thresholds.numel():
@@ -96,7 +95,7 @@ def means(given: Given, like: str | None) -> torch.Tensor:
     if like is not None:
         products = products.float().double()
     roots = products.sqrt() if like is None else products.sqrt().float()
-    return torch.cat([torch.tensor([FIRST_HINT], dtype=roots.dtype), roots])
+    return torch.cat([roots.new_tensor([FIRST_HINT]), roots])
 
 
 def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch.Tensor:
@@ -106,7 +105,6 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     are as far from each entry as anything else that is far.
     """
     known(x.dtype)
-    refuse_there(x, "rounding to tables")
     if like is not None and x.dtype != torch.float32:
         raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
     wide = widened(x.detach().contiguous())
@@ -114,8 +112,8 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     moved = here(np.multiply, wide, by)
     size = here(np.abs, moved)
     if like is None:
-        size = here(np.float64, size)
-    found = here(wide.numpy().dtype.type, entry(size))
+        size = in_dtype(size, torch.float64)
+    found = in_dtype(entry(size), wide.dtype)
     negative, zero = here(np.less, moved, 0), here(np.equal, moved, 0)
     found = here(np.divide, torch.where(negative, -found, found).masked_fill(zero, 0.0), by)
     if like is None:

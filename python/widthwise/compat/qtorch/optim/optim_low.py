@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 from torch.optim import Optimizer
 
+from ....torch._by_name import Change, by_name, names_among
 from ....torch._optimizer import KEPT, Steps, scaling
 from .._ops import whom, whom_outside
 
 __all__ = ["OptimLP"]
-Change = Callable[[torch.Tensor], torch.Tensor]
+Quant = Change | Mapping[str, Change | None] | None
 
 
 class OptimLP(Optimizer):
@@ -23,12 +24,17 @@ class OptimLP(Optimizer):
 
     Args:
         optim: any optimizer of torch, which stays as it is.
-        weight_quant, grad_quant, momentum_quant: functions of a tensor, as `quantizer` makes them.
+        weight_quant, grad_quant, momentum_quant: functions of a tensor, as `quantizer` makes them;
+            or dicts of these and None by globs on names of parameters or of layers that hold them,
+            {"head": None, "*": eight}, of which the first that fits decides.
         grad_scaling: what gradients are multiplied by before they are rounded.
         acc_quant: the same of copies of the weights (`weight_acc`) that steps are added to.
         like: 'qtorch' or 'fork': a closure is not called, gradients that are not rounded are not
             scaled, and weights that were set between two steps are forgotten where there is
             `acc_quant`.
+        names: the model, or its named_parameters(), where there are globs; an optimizer that was
+            made of named_parameters() knows them.
+        except_layers: globs on names of what stays as `optim` leaves it.
 
     >>> import torch
     >>> from widthwise.compat.qtorch import FloatingPoint
@@ -45,13 +51,15 @@ class OptimLP(Optimizer):
     def __init__(
         self,
         optim: Optimizer,
-        weight_quant: Change | None = None,
+        weight_quant: Quant = None,
         grad_scaling: float = 1.0,
-        grad_quant: Change | None = None,
-        momentum_quant: Change | None = None,
-        acc_quant: Change | None = None,
+        grad_quant: Quant = None,
+        momentum_quant: Quant = None,
+        acc_quant: Quant = None,
         *,
         like: str | None = None,
+        names: Any = None,
+        except_layers: Iterable[str] = (),
     ) -> None:
         if not isinstance(optim, Optimizer):
             raise TypeError(f"optim is {type(optim).__name__}, and an optimizer of torch is taken")
@@ -64,25 +72,30 @@ class OptimLP(Optimizer):
         self.weight_quant, self.grad_quant = weight_quant, grad_quant
         self.momentum_quant, self.acc_quant = momentum_quant, acc_quant
         self.like = like
+        self.names, self.except_layers = names_among(names, optim), list(except_layers)
         self.weight_acc: dict[torch.Tensor, torch.Tensor] = {}
         self.weight_left: dict[torch.Tensor, torch.Tensor] = {}
         self.share()
-        self.steps().take_up(self)
+        steps = self.steps()
+        steps.check(self, self.except_layers)
+        steps.take_up(self)
 
     def share(self) -> None:
         """torch gives an optimizer other groups when it loads."""
         self.param_groups, self.state = self.optim.param_groups, self.optim.state
 
     def steps(self, like: str | None = None) -> Steps:
-        grad = self.grad_quant
+        told = self.weight_quant, self.grad_quant, self.momentum_quant, self.acc_quant
+        weight, grad, momentum, accumulator = (by_name(x, self.except_layers) for x in told)
         return Steps(
-            self.weight_quant,
+            weight,
             scaling(grad, self.grad_scaling) if like is None else grad,
-            self.momentum_quant,
-            self.acc_quant,
+            momentum,
+            accumulator,
             self.grad_scaling,
             self.weight_acc,
             self.weight_left if like is None else None,
+            self.names,
         )
 
     def step(self, closure: Any = None) -> Any:
