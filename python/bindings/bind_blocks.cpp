@@ -199,12 +199,9 @@ void bind_blocks(py::module_& m) {
   m.def("device_quantise_blocks", &quantise_blocks_there);
   m.def("device_read_blocks", &read_there);
   m.def("device_largest_magnitude", &largest_there);
-<<<<<<< HEAD
   m.def("device_largest_magnitudes", &maxima_there);
-=======
   m.def("device_pack_codes", &pack_there);
   m.def("device_unpack_codes", &unpack_there);
->>>>>>> 07e4610541e7e246c666bda17de005a60c8cf46d
 #endif
   m.def("pack_codes", &pack_rows);
   m.def("unpack_codes", &unpack_rows);
