@@ -264,10 +264,10 @@ class Format(OfBlocks):
 
     @property
     def emax(self) -> int:
-        """Exponent of the largest finite number.
+        """Exponent of the largest magnitude, which of int8 -128 has.
 
-        >>> Format("e5m10").emax
-        15
+        >>> Format("e5m10").emax, Format("int8").emax
+        (15, 7)
         """
         return self._core.emax
 

@@ -381,6 +381,20 @@ def test_a_running_sum_of_fixed_point_rounds_every_step():
         assert Fraction(float(z.to_float64()[0, 0])) == total
 
 
+@pytest.mark.parametrize("k", [1, 510, 511, 1022, 1023, 1024, 4100])
+def test_sums_of_integers_are_exact_at_the_ends_of_floats(k):
+    rng = np.random.default_rng(k)
+    a, b = rng.integers(-128, 128, (3, k)), rng.integers(-128, 128, (k, 3))
+    a[0], b[:, 0] = -128, -128
+    x, y = (ww.array(m.astype(float), "int8") for m in (a, b))
+    c = ww.array(np.full((3, 3), 127.0), "int8")
+    for unit in ("fixedacc(int8, width=32, frac=0, out=int32)", "kulisch(int8, out=int32)"):
+        z = ww.matmul(x, y, unit=unit, c=c)
+        assert np.array_equal(z.to_float64(), (a @ b + 127).astype(float)), unit
+    high = ww.matmul(x, y, unit="kulisch(int8, out=int16)", c=c)
+    assert np.array_equal(high.to_float64(), np.clip(a @ b + 127, -(2**15), 2**15 - 1))
+
+
 # --- Texts ----------------------------------------------------------------------------------------
 
 
