@@ -286,6 +286,7 @@ const TestedUnit clocked_units[] = {
     {"dot(posit8es2, c=posit16es2, out=posit16es2, lanes=4)"},
     {"tree(takum8, fan=4, product=takum8, node=takum12:sr5, sum=takum16)"},
     {"kulisch(posit8es0)", {.lanes = 3}},
+    {"kulisch(posit8es0, width=25, overflow=wrap)", {.lanes = 3}},
 };
 const TestedUnit running_units[] = {
     {"mac(fixed8.4)"},
