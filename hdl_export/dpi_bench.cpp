@@ -117,7 +117,7 @@ class Places {
   std::string step() const { return sums() ? fmt::format("i % blocks * {}", flow_.lanes) : "0"; }
   std::string first() const { return "i % blocks == 0"; }
   std::string last() const { return "i % blocks == blocks - 1"; }
-  std::string reads_c() const { return running_ == RunningSum::of_codes ? first() : last(); }
+  std::string reads_c() const { return begins_with_c(running_) ? first() : last(); }
   // Of the lanes from the vector's first on.
   std::string lane(const Array& x, const std::string& lane) const {
     const auto from = [&](const std::string& start) {

@@ -37,7 +37,7 @@ Steps promotion_steps(const Unit& u, const UnitShape& shape) {
 
 // Whether a slot's steps count from the first lane of a block that is one of many.
 bool moves(const UnitShape& shape, Slot slot) {
-  if (shape.running == RunningSum::of_register) return slot == Slot::product;
+  if (keeps_register(shape.running)) return slot == Slot::product;
   return !shape.whole;
 }
 

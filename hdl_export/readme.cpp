@@ -330,7 +330,7 @@ std::string port_note(const Port& port, const DesignRtl& rtl) {
   if (name == "in_last") return "1: the sum's result comes out, with the flags of all its blocks";
   if (name == "c" && sums)
     return fmt::format("read with the {} block of a sum",
-                       rtl.running == RunningSum::of_codes ? "first" : "last");
+                       begins_with_c(rtl.running) ? "first" : "last");
   if (name == "seed") return "of the simulator's random generator, which is in the module";
   if (name == "index") return "the result's number: another one for each";
   if (name == "step") return "where the block's first lane lies along k: 0 for the first block";

@@ -32,7 +32,7 @@ class UnitBody {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
     if (keeps_codes()) out_.keep("pack");
-    if (shape_.running == RunningSum::of_register) out_.keep("group_sum");
+    if (keeps_register(shape_.running)) out_.keep("group_sum");
     out_.stage("unpack");
     const Term a = stages_.unpack("a", dealt("a", u_.a), u_.a, shape_.products());
     const Term b = stages_.unpack("b", dealt("b", u_.b), u_.b, shape_.products());

@@ -44,6 +44,8 @@ struct Grid {
   bool overflows = false;  // the least number may come up
   bool in_order = false;   // term by term, for that makes a difference
   bool saturates = false;
+  bool quire = false;                   // 10...0 in the register is NaR, which stays,
+  bool strict = false;                  // and so is what it does not hold
   bool by_value = false;                // of an exact sum: a term that is 0 has no vote
   std::optional<LateFrac> late{};       // digits kept of the last term and of the others
   std::optional<Exponent> drop_last{};  // the last term is 0 when further below the largest

@@ -40,8 +40,8 @@ Term Stages::sum_module(const std::string& name, const Term& terms, int groups, 
   out_.reach(terms.bus.width + static_cast<int>(grid.fraction) + 2);  // distances that matter
   if (grid.drop_last) out_.reach(*grid.drop_last);
   const Bus created = t.bus.part("created", 1), mixed = t.bus.part("mixed", 1),
-            overflowed = t.bus.part("overflowed", 1);
-  for (const Bus& bus : {created, mixed, overflowed}) out_.wire(bus);
+            overflowed = t.bus.part("overflowed", 1), nar = t.bus.part("nar", 1);
+  for (const Bus& bus : {created, mixed, overflowed, nar}) out_.wire(bus);
   const auto run = [&](const Bus& one, const std::string& i) {
     return Bus{one.name, one.width * each, groups}.lane(i);
   };
@@ -58,7 +58,8 @@ Term Stages::sum_module(const std::string& name, const Term& terms, int groups, 
                       {"t_sig", run(terms.sig(), i)},
                       {"created", created.lane(i)},
                       {"mixed", mixed.lane(i)},
-                      {"overflowed", overflowed.lane(i)}};
+                      {"overflowed", overflowed.lane(i)},
+                      {"nar", nar.lane(i)}};
     for (Connection& c : term_ports(t, i)) ports.push_back(std::move(c));
     out_.instance("ww_sum", name + "_stage",
                   {{"N", decimal(each)},
@@ -76,6 +77,8 @@ Term Stages::sum_module(const std::string& name, const Term& terms, int groups, 
                    {"BY_VALUE", truth(grid.by_value)},
                    {"IN_ORDER", truth(grid.in_order)},
                    {"SATURATE", truth(grid.saturates)},
+                   {"QUIRE", truth(grid.quire)},
+                   {"STRICT", truth(grid.strict)},
                    {"DROPS_C", truth(grid.drop_last.has_value())},
                    {"DROP_C", out_.exponent(grid.drop_last.value_or(0))},
                    {"FLOOR", out_.exponent(floor)},

@@ -23,7 +23,7 @@ std::vector<Block> blocks_of(const Stimulus& sum, const Dataflow& block, Running
   for (std::size_t step = 0; step < sum.a.size(); step += lanes) {
     const std::size_t scale = step / static_cast<std::size_t>(block.scale_block);
     const bool first = step == 0, last = step + lanes == sum.a.size();
-    const bool reads_c = running == RunningSum::of_codes ? first : last;
+    const bool reads_c = begins_with_c(running) ? first : last;
     all.push_back({{.a = share(sum.a, step, block.lanes),
                     .b = share(sum.b, step, block.lanes),
                     .c = {reads_c ? c : another},

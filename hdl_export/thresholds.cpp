@@ -303,8 +303,9 @@ class Aimed {
       if (!is_finite(c_format(s), s.c[0])) s.c[0] = {};
       rest = apply(Operation::subtract, precise, {rest, {c_format(s), s.c[0]}});
     }
+    const bool large = chance();  // few lanes reach the ends of a long register with these alone
     for (std::size_t i = 0; i < lanes(); ++i) {
-      const Number a{flow_.a, i % 2 ? largest(flow_.a) : of_exponent(flow_.a, 0)};
+      const Number a{flow_.a, large || i % 2 ? largest(flow_.a) : of_exponent(flow_.a, 0)};
       Number b = apply(Operation::divide, flow_.b, {rest, a});
       if (!is_finite(flow_.b, b.code) || a.code == Code()) b.code = largest(flow_.b);
       s.a[i] = a.code;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "widthwise/sim/text.hpp"
+
 namespace widthwise::hdl {
 namespace {
 
@@ -41,9 +43,8 @@ void set_register(Grid& g, const Sum& s, std::int64_t needed) {
   const std::int64_t width = s.width.value_or(needed);
   g.width = static_cast<int>(std::min<std::int64_t>(width, widest_sum + 1));
   g.overflows = needed > width;
-  if (g.overflows && has_nar(s.overflow))
-    refuse(fmt::format("a quire of {} bits, which sums of {} may fill", width, needed),
-           "a wider one is, or overflow = wrap of fixedacc, where 10...0 is a number");
+  g.quire = g.overflows && has_nar(s.overflow);
+  g.strict = g.overflows && s.overflow == RegisterOverflow::nar;
   g.saturates = g.overflows && s.overflow == RegisterOverflow::saturate;
   g.in_order = g.fixed && g.overflows && s.overflow != RegisterOverflow::wrap;
 }
@@ -54,7 +55,7 @@ UnitBlock::UnitBlock(const Unit& unit, const UnitShape& shape, Netlist& out, Sta
                      Roundings& roundings)
     : u_(unit),
       lanes_(shape.lanes),
-      keeps_(shape.running == RunningSum::of_register),
+      keeps_(keeps_register(shape.running)),
       widths_(derive_widths(unit, keeps_ ? longest_dot : shape.lanes)),
       shape_(group_shape(unit.groups, static_cast<std::size_t>(shape.lanes))),
       out_(out),
@@ -71,10 +72,11 @@ void UnitBlock::write(const std::string& prefix, std::int64_t step, const Term& 
 }
 
 // Whether NaNs and infinities may come up on the way that the operands do not decide, or flags that
-// they forestall.
+// they forestall. A quire that takes all terms in sees them itself.
 bool UnitBlock::masks() const {
+  const bool one_sum = groups() == 1 && u_.c_level == CLevel::group;
   for (const Sum* s : {&u_.group_sum, &u_.block_sum, &u_.c_sum})
-    if (has_nodes(*s) || may_flag(*s)) return true;
+    if (has_nodes(*s) || may_flag(*s) || (has_nar(s->overflow) && !one_sum)) return true;
   return scales(u_, ScaleApply::group);
 }
 
@@ -152,8 +154,10 @@ Term UnitBlock::sum(const Level& level, const Term& x, const Term* c,
   if (each == 1 && exact) return x;
   const bool fused = level.sum.order == Order::fused || each == 1;
   out_.stage(fused ? name + "_align" : name);
-  const Term y = !c ? x : keeps_ ? last_c(x, *c) : *c;
-  const Term terms = c ? stages_.joined(name + "_terms", x, y) : x;
+  const Term y = !c ? x : keeps_ ? running_c(x, *c) : *c;
+  const Term terms = !c      ? x
+                     : fused ? with_c(level, name, x, y)
+                             : stages_.joined(name + "_terms", x, y);
   if (fused) {
     const bool pair = exact && last && each == 2 && !keeps_;
     const Grid g = pair ? grid_of_two(x, y, reach_of(u_.out)) : grid(level, name, terms, each);
@@ -214,23 +218,34 @@ UnitBlock::Leaf UnitBlock::node(const Level& level, const std::string& name, con
                                 const Leaf& y) {
   const Sum& s = level.sum;
   const bool exact = s.align.reference == Reference::exact;
-  const Term pair = stages_.joined(name + "_terms", x.term, y.term);
+  const Term pair = y.is_c ? with_c(level, name, x.term, y.term)
+                           : stages_.joined(name + "_terms", x.term, y.term);
   Grid g = exact && s.node_round ? grid_of_two(x.term, y.term, reach_of(*s.node_round))
                                  : grid(level, name, pair, 2);
   if (!exact) set_register(g, s, bits_needed(pair, g, 2));
   const Term sum = add(level, name, pair, 1, g, y.is_c);
   if (!s.node_round) return {sum, x.step};
+  if (g.quire && !s.node_round->fmt.has_nan())
+    refuse("a quire whose NaR a node rounds to " + to_string(s.node_round->fmt),
+           "a node_round to a format with NaN is");
   const Place place{name + "_round", level.slot, *s.node_round, y.step};
   masked_flags_ += " | " + roundings_.round(place, sum, mixed_);
   mixed_.clear(), fixed_.reset();
   return {roundings_.read(place), x.step};
 }
 
-// C comes with the last block. Before, a zero of a product's sign stands for it, which changes
-// neither a sum nor its sign.
-Term UnitBlock::last_c(const Term& products, const Term& c) {
+// A quire begins with C, which other sums take last.
+Term UnitBlock::with_c(const Level& level, const std::string& name, const Term& x, const Term& c) {
+  const bool first = has_nar(level.sum.overflow);
+  return stages_.joined(name + "_terms", first ? c : x, first ? x : c);
+}
+
+// C comes with one block of a running sum. With all others a zero of a product's sign stands for
+// it, which changes neither a sum nor its sign.
+Term UnitBlock::running_c(const Term& products, const Term& c) {
   roundings_.keep_flags();
-  return stages_.only("last_c", "in_last", c, products.sign().lane("0"));
+  const std::string which = has_nar(u_.group_sum.overflow) ? "first" : "last";
+  return stages_.only(which + "_c", "in_" + which, c, products.sign().lane("0"));
 }
 
 // The terms on the grid.
@@ -251,6 +266,7 @@ Term UnitBlock::add(const Level& level, const std::string& name, const Term& ter
   const Term t = stages_.sum(name, terms, groups, g, stages);
   if (g.overflows && may_flag(level.sum))
     masked_flags_ += fmt::format(" | {{2'd0, |{}_overflowed, 2'd0}}", name);
+  if (g.quire) masked_flags_ += fmt::format(" | {{|{}_nar, 4'd0}}", name);
   return t;
 }
 
@@ -278,9 +294,10 @@ void UnitBlock::deliver(const Term& t) {
   const Specials s{at("block")};
   roundings_.raise(roundings_.round({at("out"), Slot::out, u_.out, step_, prefix_}, t, mixed_,
                                     masks() ? &s : nullptr));
-  if (!masked_flags_.empty())
-    roundings_.raise(
-        fmt::format("({} | {} ? 5'd0 : {})", s.nan(), s.inf(), masked_flags_.substr(3)));
+  if (masked_flags_.empty()) return;
+  const std::string raised = masked_flags_.substr(3);
+  roundings_.raise(masks() ? fmt::format("({} | {} ? 5'd0 : {})", s.nan(), s.inf(), raised)
+                           : raised);
 }
 
 }  // namespace widthwise::hdl

@@ -53,7 +53,8 @@ class UnitBlock {
   Term add(const Level& level, const std::string& name, const Term& terms, int groups, Grid grid,
            bool last_is_c, const SumStages& stages = {});
 
-  Term last_c(const Term& products, const Term& c);
+  Term with_c(const Level& level, const std::string& name, const Term& x, const Term& c);
+  Term running_c(const Term& products, const Term& c);
   Grid grid(const Level& level, const std::string& name, const Term& terms, int each) const;
   Grid window(const Level& level, const std::string& name) const;
   std::vector<std::int64_t> group_steps() const;

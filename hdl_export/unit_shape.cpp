@@ -52,7 +52,8 @@ void check_permutation(const Unit& u, const UnitShape& shape) {
 
 RunningSum running_sum(const Unit& u, const RtlOptions& options) {
   if (!options.accumulate) return RunningSum::none;
-  return u.lanes == 0 ? RunningSum::of_register : RunningSum::of_codes;
+  if (u.lanes != 0) return RunningSum::of_codes;
+  return has_nar(u.group_sum.overflow) ? RunningSum::of_quire : RunningSum::of_register;
 }
 
 // A unit that takes all of K at once has one register for it, if its digits are known beforehand.

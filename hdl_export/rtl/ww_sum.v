@@ -17,6 +17,8 @@ module ww_sum #(
   parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
   parameter IN_ORDER = 1'b0,   // term by term, for the register may overflow on the way
   parameter SATURATE = 1'b0,   // else the register wraps
+  parameter QUIRE = 1'b0,      // 10...0 in it is NaR, which stays,
+  parameter STRICT = 1'b0,     // and so is what it does not hold
   parameter DROPS_C = 1'b0,    // the last term counts as 0 when more than DROP_C below the largest
   parameter signed [XW-1:0] DROP_C = 0,
   parameter signed [XW-1:0] FLOOR = 0,
@@ -35,6 +37,7 @@ module ww_sum #(
   output wire created,  // a NaN of two infinities
   output wire mixed,    // a zero sum of addends of both signs
   output wire overflowed,
+  output wire nar,      // made by the register; nan, too
   output wire signed [XW-1:0] exp,
   output wire [MW-1:0] sig
 );
@@ -82,27 +85,32 @@ module ww_sum #(
 
   wire [SW-1:0] kept, sum, total;
   wire [5:0] met_kept, met_total;
-  wire past;
+  wire past, nar_now, nar_kept, nar_met, nar_total;
+  assign nar_met = nar_kept | nar_now;
   generate
     if (IN_ORDER) begin : g_in_order
-      ww_register #(.N(N), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
-        .start(kept), .terms(added), .sum(sum), .overflowed(past));
+      ww_register #(.N(N), .VW(VW), .W(SW), .SATURATE(SATURATE), .QUIRE(QUIRE),
+                    .STRICT(STRICT)) register (
+        .start(kept), .terms(added), .sum(sum), .overflowed(past), .nar(nar_now));
     end else begin : g_at_once
       wire [VW-1:0] wide;
       ww_add #(.N(N), .W(VW)) add (.terms(added), .sum(wide));
       ww_register #(.N(1), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
-        .start(kept), .terms(wide), .sum(sum), .overflowed(past));
+        .start(kept), .terms(wide), .sum(sum), .overflowed(past), .nar(nar_now));
     end
     if (ACCUMULATE) begin : g_state
-      ww_delay #(.N(1), .W(XW + SW + 6)) state (
-        .clk(clk), .rst(1'b0), .enable(take), .d({exp_now, sum, met_kept | met_now}),
-        .q({exp, total, met_total}));
+      ww_delay #(.N(1), .W(XW + SW + 7)) state (
+        .clk(clk), .rst(1'b0), .enable(take),
+        .d({exp_now, sum, met_kept | met_now, nar_met}),
+        .q({exp, total, met_total, nar_total}));
       assign kept = first_now ? {SW{1'b0}} : total;
       assign met_kept = first_now ? 6'd0 : met_total;
+      assign nar_kept = !first_now && nar_total;
     end else begin : g_none
-      assign {exp, total, met_total} = {exp_now, sum, met_kept | met_now};
+      assign {exp, total, met_total, nar_total} = {exp_now, sum, met_kept | met_now, nar_met};
       assign kept = {SW{1'b0}};
       assign met_kept = 6'd0;
+      assign nar_kept = 1'b0;
     end
   endgenerate
 
@@ -112,7 +120,8 @@ module ww_sum #(
   wire met_nan, plus_inf, minus_inf, any_plus, any_minus;
   assign {zero, met_nan, plus_inf, minus_inf, any_plus, any_minus} = {!met_total[5], met_total[4:0]};
   assign created = plus_inf & minus_inf;
-  assign nan = met_nan | created;
+  assign nar = nar_total & !met_nan & !plus_inf & !minus_inf;
+  assign nan = met_nan | created | nar;
   assign inf = (plus_inf | minus_inf) & !nan;
   assign overflowed = past & !nan & !inf;
   assign mixed = none & any_plus & any_minus;

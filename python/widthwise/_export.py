@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import re
 import warnings
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._product import bound_multiplier
+from ._settings import integer
 from ._spelling import Spelling, as_argument, spelled, spelling
 from ._unit import Unit, as_unit
 
@@ -203,10 +203,7 @@ def is_text_of_unit(text: str) -> bool:
 
 
 def checked_count(argument: str, value: int, least: int, most: int) -> int:
-    try:
-        value = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{argument} = {value!r}: an integer is wanted") from None
+    value = integer(argument, value)
     if not least <= value <= most:
         raise ValueError(f"{argument} = {value}: take a number from {least} to {most}")
     return value

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 
+from . import _format_texts
 from . import _widthwise as core
 from ._of_blocks import OfBlocks, refuse_blocks
+from ._settings import integer
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -59,9 +61,8 @@ class Format(OfBlocks):
         Format('e6m9')
         """
         if text is None and exponent is not None and mantissa is not None:
-            text = f"{'' if sign else 'u'}e{exponent}m{mantissa}"
-            text += "" if bias is None else f";bias={bias}"
-        elif exponent is not None or mantissa is not None or bias is not None:
+            text = _format_texts.of_float(sign, exponent, mantissa, bias)
+        elif exponent is not None or mantissa is not None or bias is not None or sign != 1:
             raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
         if more or not isinstance(text, str | Format):
             from ._format_facts import no_text
@@ -80,7 +81,7 @@ class Format(OfBlocks):
         >>> Format.fixed(8, 4), Format.fixed(8, signed=False, overflow="wrap")
         (Format('fixed8.4'), Format('uint8;overflow=wrap'))
         """
-        return cls(f"{'' if signed else 'u'}fixed{width}.{fraction};overflow={overflow}")
+        return cls(_format_texts.of_fixed(width, fraction, signed, overflow))
 
     @classmethod
     def posit(cls, width: int, es: int = 2) -> Format:
@@ -89,7 +90,7 @@ class Format(OfBlocks):
         >>> Format.posit(16), Format.posit(8, 0)
         (Format('posit16es2'), Format('posit8es0'))
         """
-        return cls(f"posit{width}es{es}")
+        return cls(f"posit{integer('width', width)}es{integer('es', es)}")
 
     @classmethod
     def takum(cls, width: int) -> Format:
@@ -98,7 +99,7 @@ class Format(OfBlocks):
         >>> Format.takum(16)
         Format('takum16')
         """
-        return cls(f"takum{width}")
+        return cls(f"takum{integer('width', width)}")
 
     @overload
     def table(self) -> Table: ...
@@ -263,10 +264,10 @@ class Format(OfBlocks):
 
     @property
     def emax(self) -> int:
-        """Exponent of the largest finite number.
+        """Exponent of the largest magnitude, which of int8 -128 has.
 
-        >>> Format("e5m10").emax
-        15
+        >>> Format("e5m10").emax, Format("int8").emax
+        (15, 7)
         """
         return self._core.emax
 

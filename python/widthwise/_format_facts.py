@@ -87,7 +87,8 @@ def exact_values(given: Any, name: Any) -> list[float]:
         raise TypeError(f"values are a {type(given).__name__}; a list, or an array, has an order")
     if not isinstance(name, str) or {",", "/", "."} & set(name):
         raise ValueError(f"name = {name!r}: letters, digits, _ and - are taken")
-    return [exact_value(i, x) for i, x in enumerate(given)]
+    values = given.tolist() if hasattr(given, "to_float64") else given  # of an Array
+    return [exact_value(i, x) for i, x in enumerate(values)]
 
 
 def exactly(x: Any) -> Fraction:
@@ -101,7 +102,7 @@ def exact_value(i: int, x: Any) -> float:
     nearest = float(x)
     if math.isfinite(nearest) and exactly(x) != nearest:
         raise ValueError(
-            f"values[{i}] is {x}, which binary64 has not; take {nearest!r}, the nearest that it has"
+            f"values[{i}] is {x}, which binary64 has not; take the float {nearest!r}, its nearest"
         )
     return nearest
 

@@ -69,12 +69,16 @@ def bar() -> Callable[[int, int], object]:
     return tell
 
 
-def whole(name: str, value: Any) -> int:
-    """An integer that is not negative."""
+def integer(name: str, value: Any) -> int:
     try:
-        n = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
+
+
+def whole(name: str, value: Any) -> int:
+    """An integer that is not negative."""
+    n = integer(name, value)
     if not 0 <= n < 1 << 63:
         raise ValueError(f"{name} = {n}: it may be 0 to 2^63 - 1")
     return n

@@ -11,11 +11,12 @@ namespace widthwise::elements {
 bool saturates(const Format& f);  // fixed point that does
 
 struct FixedSteps {
-  // Of a format that saturates.
   FixedSteps(const Format& f, const Rounding& rounding);
 
   double up;           // a power of two: units of the format's last digit in 1
-  double least, most;  // its integers
+  double low, high;    // its integers
+  double least, most;  // where the first step stops: there, if the format saturates
+  Overflow overflow;
   Rounding rounding;   // by at most 52 random bits
   std::uint32_t mask;  // of a code
 };
@@ -31,6 +32,9 @@ void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* 
 
 // Codes of up to 8 bits, to nearest even, in one step. They may overwrite their numbers.
 void to_nearest_bytes(const FixedSteps& steps, const float* x, std::size_t n, std::uint8_t* codes);
+// Integers of doubles that the first step left beyond the ends, by the format's own rule. Infinity
+// becomes 0.
+void into_range(const FixedSteps& steps, std::size_t n, double* v);
 
 // y = the values that x becomes, for formats of at most 24 digits between 2^-120 and 2^120, by at
 // most 22 random bits.

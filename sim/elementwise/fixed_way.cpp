@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "draw_bits.hpp"
 #include "fixed_lanes.hpp"
 #include "way.hpp"
 
-// Conversions of the machine's floats to fixed point that saturates: a product with a power of two,
-// rounded to an integer and held in the format's range, on floats or doubles (docs/exactness.md,
-// 69).
+// Conversions of the machine's floats to fixed point: a product with a power of two, rounded to an
+// integer and brought into the format's range, on floats or doubles (docs/exactness.md, 69).
 namespace widthwise {
 
 namespace elements {
@@ -19,11 +19,15 @@ bool saturates(const Format& f) {
 
 FixedSteps::FixedSteps(const Format& f, const Rounding& r)
     : up(std::ldexp(1.0, static_cast<int>(-f.least_digit()))),
-      least(0),
-      most(std::ldexp(1.0, f.frac_bits) - 1),
+      low(0),
+      high(std::ldexp(1.0, f.frac_bits) - 1),
+      overflow(f.overflow),
       rounding(r),
       mask(static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1)) {
-  if (f.is_signed()) least = f.overflow == Overflow::symmetric ? -most : -most - 1;
+  if (f.is_signed()) low = f.overflow == Overflow::symmetric ? -high : -high - 1;
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  least = saturates(f) ? low : -endless;
+  most = saturates(f) ? high : endless;
 }
 
 }  // namespace elements
@@ -42,7 +46,9 @@ template <class T, class V>
 class Fixed final : public Elementwise::Way {
  public:
   explicit Fixed(const ElementTask& task)
-      : steps_(task.to, task.env.rounding), bytes_(item_bytes(task.to.width())) {}
+      : steps_(task.to, task.env.rounding),
+        bytes_(item_bytes(task.to.width())),
+        saturates_(elements::saturates(task.to)) {}
 
   const char* name() const final { return "fixed lanes"; }
 
@@ -58,6 +64,8 @@ class Fixed final : public Elementwise::Way {
       const std::size_t n = std::min(fixed_piece, x.count - first);
       const std::uint64_t* bits = elements::random_bits(steps_.rounding, x.random, first, n, room);
       elements::to_integers(steps_, numbers + first, bits, n, integers);
+      if constexpr (std::is_same_v<V, double>)
+        if (!saturates_) elements::into_range(steps_, n, integers);
       deliver(integers, n, x.result, first);
     }
   }
@@ -74,18 +82,25 @@ class Fixed final : public Elementwise::Way {
 
   elements::FixedSteps steps_;
   int bytes_;
+  bool saturates_;
 };
 
 bool fits_floats(const Format& f, const Rounding& r) {
-  return std::max(f.width(), r.random_bits) <= most_bits_of_floats &&
+  return elements::saturates(f) && std::max(f.width(), r.random_bits) <= most_bits_of_floats &&
          std::abs(f.least_digit()) <= most_fraction_of_floats;
+}
+
+// A sign is kept of a number that times a power of two may be as infinite as infinity, which has
+// none.
+bool loses_signs(const Format& from, const Format& to) {
+  return to.overflow == Overflow::keep_sign && from.emax() - to.least_digit() > binary64.emax();
 }
 
 }  // namespace
 
 ElementwiseWay fixed_way(const ElementTask& task) {
-  if (task.op != Operation::convert || task.flags || !elements::saturates(task.to) ||
-      task.to.width() > widest_fixed)
+  if (task.op != Operation::convert || task.flags || !task.to.is_fixed() ||
+      task.to.width() > widest_fixed || loses_signs(task.operands[0], task.to))
     return nullptr;
   if (task.env.rounding.random_bits > most_random) return nullptr;
   const std::int64_t last = task.to.least_digit();

@@ -2,8 +2,7 @@
 #include <vector>
 
 #include "lately.hpp"
-#include "look_up.hpp"
-#include "way.hpp"
+#include "stairs.hpp"
 
 // Rounding to posits, takums and tables takes the definition's whole path, but goes up with the
 // number: where its steps lie is all there is to know (docs/exactness.md, 64).
@@ -123,17 +122,21 @@ bool goes_up(const Format& f, RoundingMode mode) {
 }
 
 }  // namespace
-}  // namespace elements
 
-ElementwiseWay stairs_way(const ElementTask& task) {
+std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
   constexpr std::size_t worth_it = 1 << 14;
   if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
       task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
     return nullptr;
-  if (!elements::goes_up(task.to, task.env.rounding.mode)) return nullptr;
-  static Lately<elements::Purpose, elements::Stairs> lately;
-  auto stairs =
-      lately.get({task.to, task.env.rounding.mode}, [&] { return elements::build(task); });
+  if (!goes_up(task.to, task.env.rounding.mode)) return nullptr;
+  static Lately<Purpose, Stairs> lately;
+  return lately.get({task.to, task.env.rounding.mode}, [&] { return build(task); });
+}
+
+}  // namespace elements
+
+ElementwiseWay stairs_way(const ElementTask& task) {
+  auto stairs = elements::stairs_of(task);
   return stairs ? std::make_unique<elements::Climb>(std::move(stairs)) : nullptr;
 }
 

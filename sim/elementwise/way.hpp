@@ -48,6 +48,7 @@ ElementwiseWay lane_way(const ElementTask& task);
 ElementwiseWay fixed_way(const ElementTask& task);
 ElementwiseWay posit_way(const ElementTask& task);
 ElementwiseWay stairs_way(const ElementTask& task);
+ElementwiseWay chance_way(const ElementTask& task);
 ElementwiseWay table_way(const ElementTask& task);
 
 }  // namespace widthwise

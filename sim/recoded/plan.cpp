@@ -14,9 +14,6 @@ namespace {
 
 constexpr int most_width = 64;
 
-// The exponent of the largest magnitude: in two's complement that of the least number.
-std::int64_t top(const Format& f) { return f.emax() + (f.is_fixed() && f.is_signed()); }
-
 // A float of so many digits with numbers from 2^low to below 2^(high + 1), all of them normal. One
 // of a single digit would have an infinity in the place of its NaN.
 std::optional<Format> float_with(std::int64_t least_digits, std::int64_t low, std::int64_t high) {
@@ -49,17 +46,26 @@ bool rounds_once(const Unit& u) {
          u.chain == Chain{};
 }
 
+// No magnitude is above 2^this, which is one of fixed point's with a sign, and of posits'.
+std::int64_t bound(const Format& f) {
+  return f.emax() + !(f.is_posit() || (f.is_fixed() && f.is_signed()));
+}
+
 // Where sums lie: multiples of 2^low, below 2^(high + 1).
 struct Reach {
   std::int64_t low, high;
+
+  std::int64_t digits() const { return high - low + 1; }
 };
 Reach reach_of_sums(const Unit& u, std::size_t k) {
-  const std::int64_t products = std::bit_width(k + 1);
   std::int64_t low = std::min(product_last(u), u.c.fmt.least_digit());
-  if (u.group_sum.align.reference == Reference::fixed_lsb)
+  std::int64_t term = std::max(bound(u.a.fmt) + bound(u.b.fmt), bound(u.c.fmt));
+  if (u.group_sum.align.reference == Reference::fixed_lsb) {  // where terms are cut, or raised to
     low = std::min(low, -u.group_sum.align.frac_bits);
-  const std::int64_t high = std::max(top(u.a.fmt) + top(u.b.fmt) + 2, top(u.c.fmt)) + products;
-  return {low, high};
+    term = std::max(term, -u.group_sum.align.frac_bits);
+  }
+  const std::int64_t terms = std::bit_width(k + 1);
+  return {low, term + terms - 1};
 }
 
 // Binary32, from which conversions run in lanes, where it has all numbers of a float.
@@ -69,12 +75,12 @@ Format machines_own(const Format& f) {
   return has_all ? binary32 : f;
 }
 
-// An exact sum rounded to odd with digits to spare, so that a second rounding is the only one that
-// counts (docs/exactness.md, 63).
+// An exact sum with all its digits, or rounded to odd with digits to spare, so that a second
+// rounding is the only one that counts (docs/exactness.md, 63).
 std::optional<Format> held(const Round& out, const Reach& sums) {
   const Format& f = out.fmt;
-  const std::int64_t digits =
-      f.wraps() ? sums.high - sums.low + 1 : std::max(f.width(), f.rounding_digits()) + 3;
+  const std::int64_t looked_at = std::max(f.width(), f.rounding_digits()) + 3;
+  const std::int64_t digits = f.wraps() ? sums.digits() : std::min(looked_at, sums.digits());
   const auto least = float_with(digits, sums.low, sums.high);
   return least ? std::optional(machines_own(*least)) : std::nullopt;
 }
@@ -100,7 +106,7 @@ bool loses_nothing(const Unit& u) {
 }  // namespace
 
 std::optional<Format> float_of(const Format& f) {
-  return f.is_float() ? f : float_with(f.digits(), f.least_digit(), top(f));
+  return f.is_float() ? f : float_with(f.digits(), f.least_digit(), f.emax());
 }
 
 Plan plan(const Unit& u, std::size_t k) {

@@ -4,6 +4,7 @@
 
 #include "format_names.hpp"
 #include "number_systems.hpp"
+#include "other_names.hpp"
 #include "reading.hpp"
 
 namespace widthwise {
@@ -73,8 +74,9 @@ Format read_p3109(Scanner& in) {
                                  quoted(in.ahead(";")), quoted(in.ahead(";"))));
   if (const auto hint = fixed_hint(in.ahead(";:)")))
     in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));
-  in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or the form "
-                               "e5m10: 5 exponent and 10 fraction bits",
+  in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or a form: "
+                               "e5m10 has 5 exponent and 10 fraction bits, fixed8.4 4 of 8 bits "
+                               "behind the point; posit16es2, takum16, table(nf4)",
                                quoted(head), nearest_format(head)));
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "other_names.hpp"
 #include "reading.hpp"
 
 namespace widthwise {
@@ -43,6 +44,8 @@ Rounding read_rounding(Scanner& in) {
     in.skip(text.size());
     return RoundingMode::rna;
   }
+  if (const auto ours = rounding_hint(text))
+    in.fail(in.at(), fmt::format("no rounding {}; here it is {}", quoted(text), *ours));
   in.fail(in.at(), fmt::format("no rounding {}; there are {} (sr8: 8 random bits)", quoted(text),
                                word_list<RoundingMode>()));
 }

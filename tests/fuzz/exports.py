@@ -90,6 +90,14 @@ def system_format(draw: DrawUnits) -> str:
     return f"{kind}{draw.between(1, 20)}.{draw.between(-4, 14)};overflow={rule}"
 
 
+def quire_text(draw: DrawUnits, out: str) -> str:
+    """One that few products fill, for the largest of them takes all of it or nearly so."""
+    width, es = draw.between(3, 6), draw.between(0, 2)
+    register = 4 * (width - 2 << es) + 1 + draw.between(0, 4)
+    overflow = draw.pick(["", ", overflow=wrap"])
+    return f"kulisch(posit{width}es{es}, width={register}{overflow}, out={out})"
+
+
 def system_unit_text(draw: DrawUnits) -> str:
     a, b, c, to, node = (system_format(draw) for _ in range(5))
     mode = draw.rounding()
@@ -102,6 +110,7 @@ def system_unit_text(draw: DrawUnits) -> str:
             f"dot({a}, b={b}, c={c}, out={to}, lanes=4, align={draw.between(3, 14)}:rtz)",
             f"tree({a}, b={b}, fan={draw.between(2, 4)}, node={node}:{mode}, sum={to})",
             f"kulisch({a}, b={b}, c={c}, out={to}:{mode})",
+            quire_text(draw, f"{to}:{mode}"),
             f"fixedacc({a}, b={b}, c={c}, width={draw.between(8, 40)}, frac={draw.between(0, 12)}, "
             f"overflow={draw.pick(['wrap', 'saturate', 'flag'])}, out={to})",
         ]

@@ -175,6 +175,25 @@ const TestedUnit tested_units[] = {
     {"kulisch(posit8es2)", {.lanes = 4}},
     {"kulisch(posit16es2)", {.lanes = 3}},
     {"kulisch(posit8es0, c=posit12es1, out=posit16es1)", {.lanes = 5}},
+    {"kulisch(posit8es2, width=97)", {.lanes = 4}},
+    {"kulisch(posit8es2, width=98, overflow=wrap)", {.rounding_port = true, .lanes = 4}},
+    {"kulisch(posit3es0, width=5)", {.lanes = 3}},
+    {"kulisch(posit3es1, b=posit4es0, width=9, overflow=wrap, out=e5m2)", {.lanes = 5}},
+    {"kulisch(posit5es0, b=posit5es2, c=posit6es1, width=33, out=fixed8.4;overflow=wrap)",
+     {.lanes = 6}},
+    {"{a.fmt = 'posit4es0', b.fmt = 'posit4es0', c.fmt = 'posit6es0', lanes = 6, "
+     "groups.strided = 2, c_level = 'block', group_sum = {width = 9, overflow = 'nar', align = "
+     "{reference = 'fixed_lsb', frac_bits = 4, rm = 'rtz'}}, block_sum = {width = 10, overflow = "
+     "'wrap_nar', align = {reference = 'fixed_lsb', frac_bits = 3, rm = 'rdn'}}, out.fmt = "
+     "'posit6es0'}"},
+    {"{a.fmt = 'e4m3', b.fmt = 'e4m3', c.fmt = 'e5m10', lanes = 3, c_level = 'late', group_sum = "
+     "{width = 14, overflow = 'nar', align = {reference = 'fixed_lsb', frac_bits = 6, rm = "
+     "'rne'}}, c_sum = {width = 11, overflow = 'nar', align = {reference = 'fixed_lsb', frac_bits "
+     "= 3, rm = 'rtz'}}, out.fmt = 'e5m10'}"},
+    {"{a.fmt = 'posit5es0', b.fmt = 'posit5es0', c.fmt = 'posit6es0', lanes = 4, c_level = "
+     "'group', group_sum = {order = 'sequential', width = 8, overflow = 'nar', node_round.fmt = "
+     "'posit8es1', align = {reference = 'fixed_lsb', frac_bits = 4, rm = 'rna'}}, out.fmt = "
+     "'posit8es1'}"},
     {"neumaier(posit8es2, product=posit12es2, sum=posit8es1, final=posit6es1)", {.lanes = 3}},
     {"dot(posit8es2, c=posit8es2, out=posit12es2, lanes=2, promote=4:posit16es2, final=fixed12.3)",
      {.lanes = 6}},
@@ -267,11 +286,14 @@ const TestedUnit clocked_units[] = {
     {"dot(posit8es2, c=posit16es2, out=posit16es2, lanes=4)"},
     {"tree(takum8, fan=4, product=takum8, node=takum12:sr5, sum=takum16)"},
     {"kulisch(posit8es0)", {.lanes = 3}},
+    {"kulisch(posit8es0, width=25, overflow=wrap)", {.lanes = 3}},
 };
 const TestedUnit running_units[] = {
     {"mac(fixed8.4)"},
     {"mac(posit8es2, sum=posit12es2:sr8)"},
     {"kulisch(posit8es2)", {.lanes = 2}},
+    {"kulisch(posit8es0, width=25)", {.lanes = 2}},
+    {"kulisch(posit4es1, c=posit6es1, width=17, overflow=wrap)", {.lanes = 3}},
     {"kulisch(fixed8.4, c=fixed12.6, out=fixed16.4)", {.lanes = 2}},
     {"fixedacc(int8, width=14, frac=0, overflow=saturate, out=int14)", {.lanes = 3}},
     {"fixedacc(fixed8.4, width=12, frac=5, overflow=wrap, out=fixed12.5;overflow=wrap)",

@@ -156,7 +156,7 @@ std::vector<Code> some(const std::vector<Code>& codes, std::size_t first, std::s
 Dut running_dut(const std::string& name, const Unit& unit, const std::vector<std::size_t>& blocks,
                 Random& random, hdl::RtlOptions options) {
   options.accumulate = true;
-  const bool at_once = unit.lanes == 0;
+  const bool at_once = unit.lanes == 0, ends_with_c = at_once && !has_nar(unit.group_sum.overflow);
   const auto l = static_cast<std::size_t>(at_once ? options.lanes : unit.lanes);
   const bool two_kinds = two_kinds_of_c(unit, options);
   const int c_width =
@@ -182,7 +182,7 @@ Dut running_dut(const std::string& name, const Unit& unit, const std::vector<std
     if (s % 4 != 3) calm(x.a, unit.a.fmt), calm(x.b, unit.b.fmt);
     const Answer z = answer(unit, *make_reference(unit, n * l), x, 3, s);
     for (std::size_t i = 0; i < n; ++i) {
-      const bool first = i == 0, last = i + 1 == n, reads_c = at_once ? last : first;
+      const bool first = i == 0, last = i + 1 == n, reads_c = ends_with_c ? last : first;
       std::string line = bus_digits(some(x.a, i * l, l), unit.a.fmt.width()) +
                          bus_digits(some(x.b, i * l, l), unit.b.fmt.width()) +
                          bus_digits({reads_c ? x.c : random_code(unit.c.fmt, random)}, c_width);

@@ -157,6 +157,36 @@ TEST_CASE("so do posits and takums") {
   check_caught(thinned(dut("mutant", op, aimed_tuples(op.s.read(), 3000, random)), 12000), takums);
 }
 
+TEST_CASE("so do quires that their sums fill") {
+  if (!have("iverilog")) return;
+  Random random(9);
+  const auto quire = [&](const char* unit, int lanes) {
+    return dut("mutant", widthwise::parse_unit(unit), 600, random, {.lanes = lanes});
+  };
+  const Change strict[] = {
+      {"ww_register.v", "(STRICT && !fits(wide))", "1'b0"},
+      {"ww_register.v", "QUIRE && total == {1'b1, {(W-1){1'b0}}}", "1'b0"},
+      {"ww_register.v", "met = met | (", "met = ("},
+      {"ww_sum.v", "created | nar;", "created;"},
+      {"ww_sum.v", "nar_total & !met_nan", "nar_total"},
+      {"mutant.v", "group_sum_nar, 4'd0", "1'b0, 4'd0"},
+  };
+  check_caught(quire("kulisch(posit3es0, width=5)", 2), strict);
+  const Change wraps[] = {
+      {"ww_register.v", "STRICT && ", ""},
+      {"ww_register.v", "QUIRE && total == {1'b1, {(W-1){1'b0}}}", "1'b0"},
+  };
+  check_caught(quire("kulisch(posit3es0, width=5, overflow=wrap)", 2), wraps);
+  const Change running[] = {
+      {"ww_sum.v", "nar_kept | nar_now", "nar_now"},
+      {"ww_sum.v", "!first_now && nar_total", "nar_total"},
+      {"mutant.v", "first_c_sig = in_first", "first_c_sig = in_last"},
+  };
+  check_caught(running_dut("mutant", widthwise::parse_unit("kulisch(posit3es0, width=5)"),
+                           std::vector<std::size_t>(80, 3), random, {.lanes = 2}),
+               running);
+}
+
 TEST_CASE("what of other number systems is not built says so and what is") {
   const auto quire = widthwise::parse_unit(
       "{a.fmt = 'posit16es2', b.fmt = 'posit16es2', c.fmt = 'posit16es2', lanes = 4, c_level = "

@@ -167,6 +167,7 @@ DESIGNS = {
     "product": ("multiply(fixed8.4;overflow=wrap)", {"vectors": 50}),
     "chain": ("mac(fixed8.4, sum=fixed16.8:sr5)", {"lanes": 3, "vectors": 50}),
     "quire": ("kulisch(posit8es2)", {"lanes": 3, "vectors": 50}),
+    "filled": ("kulisch(posit8es2, width=98)", {"lanes": 2, "accumulate": True, "vectors": 50}),
     "sums": ("mac(posit8es1)", {"accumulate": True, "vectors": 60}),
     "piped": ("fma(takum8)", {"pipeline": ["exact", "pattern", "round"], "vectors": 50}),
     "mixed": ("dot(int8, c=e8m23, out=e8m23, lanes=4)", {"vectors": 50}),
@@ -191,9 +192,10 @@ def test_the_folder_alone_passes(folders, name):
 
 
 @pytest.mark.in_turn(3)
-def test_the_golden_model_judges_modules_of_other_systems(folders):
+@pytest.mark.parametrize("name", ["quire", "filled"])
+def test_the_golden_model_judges_modules_of_other_systems(folders, name):
     needs("verilator")
-    done = make(folders / "quire", "dpi", "CHECKS=5000")
+    done = make(folders / name, "dpi", "CHECKS=5000")
     assert re.search(r"dpi: \d+ vectors, 0 errors\n", done.stdout), done.stdout
 
 
@@ -295,6 +297,14 @@ THRESHOLDS = {
         "fixedacc(fixed8.4, width=12, frac=7, overflow=saturate, out=fixed12.6)",
         ("ww_register.v", "SATURATE && !fits", "0 && !fits"),
     ),
+    "quire": (
+        "kulisch(posit8es2, width=98)",
+        ("ww_register.v", "STRICT && !fits(wide)", "1'b0"),
+    ),
+    "pattern": (
+        "kulisch(posit8es2, width=98)",
+        ("ww_register.v", "QUIRE && total ==", "1'b0 && total =="),
+    ),
     "window": (
         "dot(posit8es2, lanes=3, align=9:rtz, out=posit16es2)",
         ("window.v", ".FX(9)", ".FX(8)"),
@@ -307,7 +317,7 @@ def test_vectors_stand_at_the_thresholds_of_units(tmp_path, name):
     needs("iverilog")
     design, (file, right, fault) = THRESHOLDS[name]
     folder = tmp_path / name
-    options = {"lanes": 3} if "fixedacc" in design else {}
+    options = {} if "lanes" in design else {"lanes": 3}
     ww.export(design, folder, name=name, rtl=True, vectors=0, **options)
     assert make(folder, "icarus").returncode == 0
     replace(folder / "rtl" / file, right, fault)

@@ -381,6 +381,20 @@ def test_a_running_sum_of_fixed_point_rounds_every_step():
         assert Fraction(float(z.to_float64()[0, 0])) == total
 
 
+@pytest.mark.parametrize("k", [1, 510, 511, 1022, 1023, 1024, 4100])
+def test_sums_of_integers_are_exact_at_the_ends_of_floats(k):
+    rng = np.random.default_rng(k)
+    a, b = rng.integers(-128, 128, (3, k)), rng.integers(-128, 128, (k, 3))
+    a[0], b[:, 0] = -128, -128
+    x, y = (ww.array(m.astype(float), "int8") for m in (a, b))
+    c = ww.array(np.full((3, 3), 127.0), "int8")
+    for unit in ("fixedacc(int8, width=32, frac=0, out=int32)", "kulisch(int8, out=int32)"):
+        z = ww.matmul(x, y, unit=unit, c=c)
+        assert np.array_equal(z.to_float64(), (a @ b + 127).astype(float)), unit
+    high = ww.matmul(x, y, unit="kulisch(int8, out=int16)", c=c)
+    assert np.array_equal(high.to_float64(), np.clip(a @ b + 127, -(2**15), 2**15 - 1))
+
+
 # --- Texts ----------------------------------------------------------------------------------------
 
 
@@ -406,8 +420,20 @@ def test_texts_are_printed_one_way(text, printed):
         ("ap_fixed<8,4>", "fixed8.4;overflow=wrap"),
         ("ap_ufixed<8, 3>", "ufixed8.5;overflow=wrap"),
         ("ap_int<12>", "int12;overflow=wrap"),
+        ("ap_fixed<8,4,AP_RND,AP_SAT>", "here it is fixed8.4 with the rounding rnp"),
+        ("ap_fixed<9, -3, AP_RND_ZERO, AP_SAT_SYM, 0>", "fixed9.12;overflow=symmetric with .* rnz"),
+        ("ap_fixed<8,4,AP_RND,AP_WRAP,3>", "write a name"),  # three bits of it saturate
+        ("ac_fixed<8,4,false>", "here it is ufixed8.4;overflow=wrap with the rounding rdn"),
+        ("ac_fixed<8,4,true,AC_RND_CONV,AC_SAT_ZERO>", "fixed8.4;overflow=zero with .* rne"),
+        ("ac_int<8,false>", "here it is uint8;overflow=wrap"),
+        ("sc_ufixed<8,4,SC_RND_INF,SC_SAT>", "here it is ufixed8.4 with the rounding rna"),
+        ("fixed8.4;overflow=AP_SAT_SYM", "here it is symmetric"),
+        ("int8;overflow=numeric_std", "here it is keep_sign"),
+        ("fixd8.4", r"fixed8\.4 4 of 8 bits behind the point; posit16es2, takum16"),
         ("Q7.8", "fixed16.8"),
         ("UQ8.8", "ufixed16.8"),
+        ("Q15", "fixed16.15"),
+        ("Q-1.9", "fixed9.9"),
         ("fixed8", "fixed8.4"),
         ("posit16es5", "0 to 4"),
         ("posit2", "3 to 64"),
@@ -420,9 +446,26 @@ def test_texts_are_printed_one_way(text, printed):
     ],
 )
 def test_a_wrong_text_names_the_way_out(text, way_out):
-    with pytest.raises(ValueError, match="format") as error:
+    with pytest.raises(ValueError, match="^format .*" + way_out):
         ww.Format(text)
-    assert way_out in str(error.value)
+
+
+def test_widths_that_are_no_numbers_of_bits_are_named():
+    for made, wrong in (
+        (lambda: ww.Format(sign=2, exponent=6, mantissa=9), r"sign = 2: 1 bit, or 0"),
+        (lambda: ww.Format(exponent=6.0, mantissa=9), r"exponent = 6\.0: an integer"),
+        (lambda: ww.Format("e6m9", sign=0), "a text, or exponent="),
+        (lambda: ww.Format.fixed(8.0, 4), r"width = 8\.0: an integer"),
+        (lambda: ww.Format.posit(8, "1"), "es = '1': an integer"),
+        (lambda: ww.Format.takum(None), "width = None: an integer"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=wrong):
+            made()
+
+
+def test_a_table_is_made_of_the_numbers_of_an_array():
+    levels = ww.array([-2, 0.5, 1e5], "posit8")
+    assert ww.Format.table(levels).values == (-2, 0.5, 65536)
 
 
 def test_what_fixed_point_has_no_number_for_is_refused_or_named_zero():

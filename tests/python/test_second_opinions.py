@@ -79,6 +79,23 @@ def operands(width: int, count: int, seed: int) -> np.ndarray:
     return (x & np.uint64((1 << width) - 1)).astype(dtype)
 
 
+def test_apytypes_names_are_understood_as_it_means_them():
+    """An error for a name of its says what that is here, and that rounds as its does."""
+    apytypes = package("apytypes")
+    x = np.arange(256, dtype=np.uint8)
+    source = apytypes.APyFixedArray(x.tolist(), bits=8, frac_bits=4)
+    moves_exact_numbers, random = {"JAM", "TRN_MAG"}, {"STOCH_WEIGHTED", "STOCH_EQUAL"}
+    for name, mode in apytypes.QuantizationMode.__members__.items():
+        if name in moves_exact_numbers | random:
+            continue
+        with pytest.raises(ValueError, match="here it is") as error:
+            ww.convert(ww.from_bits(x, "fixed8.4"), "fixed6.2", rounding=name)
+        ours = str(error.value).rpartition(" ")[2]
+        theirs = source.cast(bits=6, frac_bits=2, quantization=mode).to_bits()
+        z = ww.convert(ww.from_bits(x, "fixed8.4"), "fixed6.2;overflow=wrap", rounding=ours)
+        assert codes(z) == [code & 63 for code in theirs], name
+
+
 def test_where_apytypes_differs():
     """What rounds up past 2^63 in numbers of 64 bits is negative there."""
     apytypes = package("apytypes")

@@ -229,7 +229,9 @@ def test_a_wrong_text_names_the_way_out(text, way_out):
 
 
 def test_wrong_values_name_the_way_out():
-    with pytest.raises(ValueError, match=r"values\[0\] is 1/3, which binary64 has not; take 0\.33"):
+    with pytest.raises(
+        ValueError, match=r"values\[0\] is 1/3, which binary64 has not; take the float 0\.33"
+    ):
         ww.Format.table([Fraction(1, 3), 1])
     with pytest.raises(TypeError, match=r"values\[1\] is 'a'; a table has numbers"):
         ww.Format.table([1, "a"])

@@ -40,7 +40,20 @@ constexpr const char* formats[] = {"fixed16.8",
                                    "fixed16.-101",
                                    "fixed20.900",
                                    "fixed16.8;overflow=symmetric",
-                                   "int32;overflow=symmetric"};
+                                   "int32;overflow=symmetric",
+                                   "fixed8.4;overflow=wrap",
+                                   "ufixed9.-2;overflow=wrap",
+                                   "int32;overflow=wrap",
+                                   "uint32;overflow=zero",
+                                   "fixed12.4;overflow=zero",
+                                   "fixed8.1;overflow=wrap_sm",
+                                   "fixed32.20;overflow=wrap_sm",
+                                   "int1;overflow=wrap_sm",
+                                   "fixed16.8;overflow=wrap",
+                                   "fixed20.900;overflow=wrap",
+                                   "fixed8.-4;overflow=keep_sign",
+                                   "int32;overflow=keep_sign",
+                                   "uint7;overflow=keep_sign"};
 constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rna, RoundingMode::rnz,
                                   RoundingMode::rnp, RoundingMode::rnm, RoundingMode::rno,
                                   RoundingMode::rtz, RoundingMode::rdn, RoundingMode::rup,
@@ -138,9 +151,11 @@ TEST_CASE("fixed point on doubles is refused one step outside") {
   };
   using enum Operation;
   CHECK(way("fixed32.8", convert, binary32, {}, false) == "fixed lanes");
-  for (const char* to : {"fixed33.8", "fixed16.8;overflow=wrap", "fixed16.8;overflow=zero",
-                         "fixed16.8;overflow=keep_sign", "fixed16.8;overflow=wrap_sm",
-                         "fixed16.901", "fixed16.-901", "takum16"})
+  CHECK(way("fixed16.896;overflow=keep_sign", convert, binary32, {}, false) == "fixed lanes");
+  CHECK(way("int16;overflow=keep_sign", convert, binary64, {}, false) == "fixed lanes");
+  CHECK(way("fixed16.1;overflow=keep_sign", convert, binary64, {}, false) == "integers");
+  for (const char* to :
+       {"fixed33.8", "fixed16.897;overflow=keep_sign", "fixed16.901", "fixed16.-901", "takum16"})
     CHECK(way(to, convert, binary32, {}, false) == "integers");
   CHECK(way("fixed16.8", convert, binary32, {}, true) == "integers");
   CHECK(way("fixed16.8", convert, binary128, {}, false) == "integers");

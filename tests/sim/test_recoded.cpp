@@ -82,6 +82,21 @@ TEST_CASE("recoded: a float of the fewest exponents has every number") {
   CHECK(!recoded::float_of(parse_format("posit64")));
 }
 
+TEST_CASE("recoded: sums of few digits keep all of them, in binary32 while it has as many") {
+  const auto held = [](const char* text, std::size_t k) {
+    return recoded::plan(parse_unit(text), k).inner.out.fmt;
+  };
+  const char* sums = "fixedacc(int8, width=32, frac=0, out=int32)";
+  CHECK(held(sums, 1022) == binary32);  // with C 1,023 terms of at most 2^14
+  CHECK(held(sums, 1023).precision() == 25);
+  CHECK(held("kulisch(uint8, out=int32)", 255).precision() == 25);  // 256 below 2^16
+  CHECK(held("kulisch(uint8, out=int32)", 254) == binary32);
+  CHECK(held("kulisch(int8, out=int32)", 1 << 20).precision() == 35);  // a digit tells of the rest
+  // A term is rounded up to the register's last digit, and 255 of them lie below 2^8 of these.
+  CHECK(held("fixedacc(fixed8.20, width=40, frac=4, align=raz, out=fixed60.4;overflow=wrap)", 254)
+            .precision() == 44);
+}
+
 TEST_CASE("recoded: a register stays where terms lie below it or above, and goes where none do") {
   const auto inner = [](const char* text) { return recoded::plan(parse_unit(text), 64).inner; };
   for (const char* lossless :

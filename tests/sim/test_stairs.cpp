@@ -98,10 +98,10 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   using enum Operation;
   constexpr std::size_t many = 1 << 20;
   CHECK(way("posit8", convert, binary32, {}, false, many) == "stairs");
-  for (const char* to : {"fixed8.4;overflow=wrap", "fixed8.4;overflow=zero",
-                         "int8;overflow=keep_sign", "takum8", "table(1,1.001,1.002,2)"})
+  for (const char* to : {"takum8", "table(1,1.001,1.002,2)"})
     CHECK(way(to, convert, binary32, {}, false, many) == "integers");
-  CHECK(way("fixed8.4", convert, binary32, {}, false, many) == "fixed lanes");
+  for (const char* to : {"fixed8.4", "fixed8.4;overflow=wrap", "int8;overflow=keep_sign"})
+    CHECK(way(to, convert, binary32, {}, false, many) == "fixed lanes");
   CHECK(way("posit8", convert, binary32, {}, true, many) == "integers");
   CHECK(way("posit8", convert, binary64, {}, false, many) == "integers");
   const Env random{Rounding(8, StochasticVariant::plain)};

@@ -189,7 +189,8 @@ TEST_CASE("emax: the exponent of the largest magnitude that is a finite number")
 TEST_CASE("formats: errors name the text, the column, what stands there and the way out") {
   CHECK(format_error("hlaf") ==
         "format 'hlaf', column 1: no format 'hlaf'; nearest name: 'half'; write a name as binary16 "
-        "or e4m3fn, or the form e5m10: 5 exponent and 10 fraction bits");
+        "or e4m3fn, or a form: e5m10 has 5 exponent and 10 fraction bits, fixed8.4 4 of 8 bits "
+        "behind the point; posit16es2, takum16, table(nf4)");
   CHECK(format_error("e5x10") ==
         "format 'e5x10', column 3: found 'x'; wanted 'm' and the fraction bits, as in e5m10");
   CHECK(format_error("e5m") ==

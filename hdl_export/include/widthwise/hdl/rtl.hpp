@@ -84,8 +84,9 @@ std::vector<RtlFile> rtl(const SingleOperation& operation, std::string_view name
 //
 //   in_first     a sum begins, whatever was there before
 //   in_last      its result comes out, with the flags of all its blocks
-//   c            read with the first block of a chain; with the last where a unit takes all of K at
-//                once, whose exact or fixed-point register takes `lanes` products at every clock
+//   c            read with the first block of a chain or a quire; with the last where a unit takes
+//                all of K at once into another exact or fixed-point register, which takes `lanes`
+//                products at every clock
 //
 // A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});

@@ -1,0 +1,17 @@
+"""Texts of formats from numbers."""
+
+from __future__ import annotations
+
+from ._settings import integer
+
+
+def of_float(sign: int, exponent: int, mantissa: int, bias: int | None) -> str:
+    if sign not in (0, 1):
+        raise ValueError(f"sign = {sign!r}: 1 bit, or 0 where no number is below zero")
+    text = f"{'' if sign else 'u'}e{integer('exponent', exponent)}m{integer('mantissa', mantissa)}"
+    return text if bias is None else f"{text};bias={integer('bias', bias)}"
+
+
+def of_fixed(width: int, fraction: int, signed: bool, overflow: str) -> str:
+    bits = f"{integer('width', width)}.{integer('fraction', fraction)}"
+    return f"{'' if signed else 'u'}fixed{bits};overflow={overflow}"
