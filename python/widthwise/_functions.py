@@ -95,7 +95,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     name = function.__name__
     if function not in ON_CODES:
         hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
-        raise TypeError(f"np.{name} is not defined on Arrays: {hint}")
+        raise TypeError(f"{full_name(function)} is not defined on Arrays: {hint}")
     if "out" in kwargs:
         raise TypeError(f"np.{name} with out is not defined on Arrays: assign, as z[...] = x")
     places = ON_CODES[function] or range(len(args))
@@ -103,6 +103,12 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     format = common_format(name, [args[i] for i in places if i < len(args)])
     taken = [codes(x, format) if i in places else x for i, x in enumerate(args)]
     return arrays(function(*taken, **kwargs), format)
+
+
+def full_name(function: Callable[..., Any]) -> str:
+    """np.linalg.norm."""
+    module = (function.__module__ or "numpy").removeprefix("numpy").removesuffix("._linalg")
+    return f"np{module if module in ('.linalg', '.fft') else ''}.{function.__name__}"
 
 
 METHODS = {

@@ -66,7 +66,7 @@ class Unit:
 
         Raises:
             ValueError: the text is no unit; the message gives line and column.
-            OSError: the file cannot be read.
+            OSError: the file cannot be read.    TypeError: neither a text nor a path.
 
         >>> Unit.from_toml(Unit("mac(e5m10)").to_toml())
         Unit('mac(e5m10)')
@@ -77,6 +77,8 @@ class Unit:
         ...     Unit.from_toml(path)
         Unit('mac(e5m10)')
         """
+        if not isinstance(source, str | bytes | os.PathLike):
+            raise TypeError(f"source = {source!r}: TOML's text is wanted, or the path of a file")
         if isinstance(source, str) and is_toml(source):
             return cls._of(core.Unit.from_toml(source))
         with open(source, encoding="utf-8") as file:

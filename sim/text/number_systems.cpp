@@ -74,53 +74,6 @@ std::string fixed_text(const Format& f) {
   return text;
 }
 
-// An integer from `at` on, which moves behind it.
-std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at) {
-  const std::size_t start = at;
-  if (at < text.size() && text[at] == '-') ++at;
-  std::int64_t n = 0;
-  const std::size_t first = at;
-  for (; at < text.size() && is_digit(text[at]) && at - first < 9; ++at)
-    n = 10 * n + text[at] - '0';
-  if (at == first) return {};
-  return text[start] == '-' ? -n : n;
-}
-
-// ap_fixed<8,4>, ap_ufixed<8, 4>, ap_int<8>: width and integer bits; HLS wraps and truncates.
-std::optional<std::string> hls_hint(std::string_view text) {
-  for (const auto& [word, u, integer] :
-       {std::tuple{"ap_fixed<", "", false}, std::tuple{"ap_ufixed<", "u", false},
-        std::tuple{"ap_int<", "", true}, std::tuple{"ap_uint<", "u", true},
-        std::tuple{"ac_fixed<", "", false}, std::tuple{"sc_fixed<", "", false}}) {
-    if (!text.starts_with(word)) continue;
-    std::size_t at = std::string_view(word).size();
-    const auto width = number_at(text, at);
-    if (!width) return {};
-    if (integer) return fmt::format("{}int{};overflow=wrap", u, *width);
-    while (at < text.size() && (text[at] == ',' || text[at] == ' ')) ++at;
-    const auto whole = number_at(text, at);
-    if (!whole) return {};
-    return fmt::format("{}fixed{}.{};overflow=wrap with the rounding rdn", u, *width,
-                       *width - *whole);
-  }
-  return {};
-}
-
-// Q7.8: integer bits without the sign, and fraction bits; UQ8.8 has no sign.
-std::optional<std::string> q_hint(std::string_view text) {
-  const bool is_unsigned = text.starts_with('u');
-  std::size_t at = is_unsigned;
-  if (at >= text.size() || text[at] != 'q') return {};
-  ++at;
-  const auto whole = number_at(text, at);
-  if (!whole || at >= text.size() || text[at] != '.') return {};
-  ++at;
-  const auto fraction = number_at(text, at);
-  if (!fraction || at != text.size()) return {};
-  return fmt::format("{}fixed{}.{}", is_unsigned ? "u" : "", *whole + *fraction + !is_unsigned,
-                     *fraction);
-}
-
 }  // namespace
 
 std::optional<Format> read_number_system(Scanner& in, std::string_view head) {
@@ -200,11 +153,6 @@ std::optional<Fault> number_system_fault(const Format& f) {
   if (f.exp_bits < 0 || f.exp_bits > max_es)
     return Fault{"es", fmt::format("es = {}: there may be 0 to {}", f.exp_bits, max_es)};
   return {};
-}
-
-std::optional<std::string> fixed_hint(std::string_view text) {
-  if (auto hint = hls_hint(text)) return hint;
-  return q_hint(text);
 }
 
 }  // namespace widthwise

@@ -20,7 +20,4 @@ std::string number_system_text(const Format& f);
 
 std::optional<Fault> number_system_fault(const Format& f);
 
-// What other packages' texts for fixed point are here, "fixed8.4;overflow=wrap"; or nothing.
-std::optional<std::string> fixed_hint(std::string_view text);
-
 }  // namespace widthwise

@@ -44,6 +44,13 @@ std::string beginning_with(std::string_view text, std::span<const std::string_vi
                      count > most ? ", …" : "");
 }
 
+// Digits for an error message, not a million of them.
+std::string shortened(std::string_view digits) {
+  constexpr std::size_t most = 24;
+  if (digits.size() <= most) return std::string(digits);
+  return fmt::format("{}... ({} characters)", digits.substr(0, most), digits.size());
+}
+
 }  // namespace
 
 std::string quoted(std::string_view text) {
@@ -123,8 +130,9 @@ std::int64_t Scanner::integer(std::string_view name, std::int64_t least, std::in
   }
   if (negative) value = -value;
   if (past || value < least || value > most)
-    fail(start, fmt::format("{} = {}: it may be {} to {}", name,
-                            std::string_view(text_).substr(start, at_ - start), least, most));
+    fail(start,
+         fmt::format("{} = {}: it may be {} to {}", name,
+                     shortened(std::string_view(text_).substr(start, at_ - start)), least, most));
   return value;
 }
 

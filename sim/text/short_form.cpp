@@ -193,6 +193,11 @@ std::string kind_hint(std::string_view name) {
   else if (op)
     return fmt::format("; {} is an operation, which is applied or exported and sums nothing",
                        to_string(*op));
+  if (name == "blocks" || name == "requantize")
+    return fmt::format("; {} is no unit, and export takes it as it is", name);
+  if (name == "affine" || name == "block" || name == "bfp")
+    return "; these are numbers with a scale, which ww.affine and ww.blocks make in Python";
+  if (name == "table") return "; a table is a format: take mac(table(nf4))";
   std::string_view names[std::size(kinds)];
   std::ranges::transform(kinds, names, &Kind::name);
   return nearest(name, names);

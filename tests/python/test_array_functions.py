@@ -420,3 +420,23 @@ def test_special_codes_are_every_class_there_is(format):
     if f.width <= 8:
         assert classes == set(ww.classify(ww.from_bits(np.arange(1 << f.width), f)))
     assert set(f.codes.values()) <= set(testing.special_codes(f))
+
+
+def test_a_function_of_a_module_is_called_by_its_whole_name():
+    x = ww.array([1.0, 2.0], "posit16")
+    for function, name in ((np.linalg.norm, "np.linalg.norm"), (np.fft.fft, "np.fft.fft")):
+        with pytest.raises(TypeError, match=f"^{name} is not defined on Arrays: "):
+            function(x)
+    with pytest.raises(TypeError, match="^np.sum is not defined"):
+        np.sum(x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [(np.float16, "float16"), (np.dtype("f4"), "float32"), (float, "float64")]
+)
+def test_a_dtype_in_place_of_a_format_is_told_its_text(dtype, name):
+    x = ww.array([1.0], "e4m3fn")
+    for call in (lambda: x.astype(dtype), lambda: ww.array([1.0], dtype), lambda: ww.Format(dtype)):
+        with pytest.raises(TypeError, match=f"a text is wanted, here '{name}', or a ww.Format"):
+            call()
+    assert x.astype(name).format.width == np.dtype(dtype).itemsize * 8

@@ -65,6 +65,9 @@ def test_a_wrong_file_is_named(tmp_path):
         ww.Unit.from_toml(path)
     with pytest.raises(FileNotFoundError, match=r"none.toml"):
         ww.Unit.from_toml(tmp_path / "none.toml")
+    for neither in (3, None, 1.5):  # 3 would be an open file
+        with pytest.raises(TypeError, match=f"source = {neither}: TOML's text is wanted, or"):
+            ww.Unit.from_toml(neither)
 
 
 def test_formats_and_widths_are_visible():

@@ -63,7 +63,7 @@ def run_sweep(options: argparse.Namespace) -> int:
             progress=tell,
         )
     if options.sort:
-        found = found.best(options.sort, len(found))
+        found = found.ordered(options.sort)
     if options.csv:
         lines = [",".join(f'"{cell}"' for cell in row) for row in (found.columns, *found.rows)]
         write("--csv", options.csv, ("\n".join(lines) + "\n").encode())
