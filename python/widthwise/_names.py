@@ -47,7 +47,7 @@ WAYS: dict[str, str] = {
         ("stochastic", "stochastic_round", "stochastic_rounding"),
         "ww.array(x, format, rounding='sr8', seed=0)",
     ),
-    **dict.fromkeys(("isclose", "allclose"), "x.to_fractions() or x.to_float64() tell how far"),
+    **dict.fromkeys(("isclose", "allclose", "array_equal"), "np.isclose(x, y) takes Arrays"),
     "relu": "ww.maximum(x, ww.zeros(x.shape, x.format)), or np.maximum(x, 0)",
     **dict.fromkeys(
         ("quantize_linear", "fake_quantize", "quantize_per_tensor", "quantize_per_channel"),

@@ -52,7 +52,7 @@ def test_tab_offers_the_names_of_presets_and_formats():
         ("stochastic_round", "rounding='sr8'"),
         ("relu", "np.maximum(x, 0)"),
         ("softmax", "the operations of IEEE 754-2019"),
-        ("isclose", "x.to_float64() tell how far"),
+        ("isclose", "np.isclose(x, y) takes Arrays"),
     ],
 )
 def test_a_name_that_is_not_there_leads_on(name, way):
