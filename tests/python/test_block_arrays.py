@@ -346,3 +346,12 @@ def test_going_through_an_axis_of_blocks_is_no_empty_sequence(text: str, axis: i
 def test_rows_of_blocks_are_gone_through() -> None:
     x = ww.blocks(np.arange(8.0).reshape(2, 4), "mxfp8_e4m3")
     assert [row.to_float64().tolist() for row in x] == x.to_float64().tolist()
+
+
+def test_a_block_format_in_a_single_number_s_place_is_told_what_makes_blocks() -> None:
+    for format in ("mxfp4", ww.BlockFormat("mxfp4")):
+        for call in (lambda f: ww.array([1.0], f), lambda f: ww.zeros(2, f)):
+            with pytest.raises(ValueError, match="blocks, numbers with a scale, which ww.blocks"):
+                call(format)
+    f = ww.BlockFormat("nvfp4")
+    assert ww.Format(f) == f  # type: ignore[arg-type]

@@ -140,6 +140,11 @@ def test_trace_takes_numbers_codes_or_draws(command):
     [
         (["info", "e5mx"], "format 'e5mx', column 4"),
         (["info", "mac(e5m10"], "unit 'mac(e5m10', column"),
+        (["op", "add", "mxfp4", "1", "2"], "format = 'mxfp4': blocks, numbers with a scale"),
+        (["op", "add", "nvfp4", "1", "2"], "format = 'nvfp4': blocks, numbers with a scale"),
+        (["bench", "gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a"),
+        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 or more"),
+        (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
         (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 were given"),
         (["op", "add", "e5m10", "1", "0x12345"], "bits[0] = 0x12345 is no code of e5m10"),

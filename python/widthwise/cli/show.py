@@ -15,7 +15,7 @@ from .._block_format import BlockFormat
 from .._codes import flag_names, integers, readable
 from .._create import array, from_bits
 from .._files import INDEX
-from .._format import Format
+from .._format import Format, as_format
 from .._formats import formats
 from .._info import findings
 from .._table import Table
@@ -225,7 +225,7 @@ def value_and_code(x: Any) -> tuple[str, str]:
 
 
 def run_op(options: argparse.Namespace) -> int:
-    f = Format(options.format)
+    f = as_format(options.format)
     name = options.name
     if name == "scaleb":
         return run_scaleb(options, f)
@@ -308,6 +308,8 @@ def run_trace(options: argparse.Namespace) -> int:
     u = Unit(options.unit)
     if (options.a is None) != (options.b is None):
         raise ValueError("B is missing; give A and B, or neither for random numbers")
+    if options.k < 0:
+        raise ValueError(f"-k = {options.k}: it may be 0 or more")
     if options.a is None:
         draw = np.random.default_rng(options.seed).standard_normal((2, options.k))
         a, b = array(draw[0], u.a), array(draw[1], u.b)
@@ -332,6 +334,8 @@ def run_trace(options: argparse.Namespace) -> int:
 
 def run_beside(options: argparse.Namespace, stages: Trace) -> int:
     """Fails where a wire differs, as a bench does."""
+    if not os.path.isfile(options.vcd):
+        raise ValueError(f"--vcd = {options.vcd}: No such file; a simulator writes one")
     try:
         found = stages.beside(options.vcd, options.folder)
     except OSError as why:
