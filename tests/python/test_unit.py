@@ -111,3 +111,6 @@ def test_the_registry_prints_a_table():
     assert "accumulator_width" in ww.Unit("mac(e5m10)")._repr_html_()
     with pytest.raises(KeyError, match=r"ww.Unit\('mac\(e5m10\)'\) reads every form"):
         ww.units["mac(e5m10)"]
+    with pytest.raises(KeyError, match="no preset is named 'hopper'; .* there are hopper.e4m3.f32"):
+        ww.units["hopper"]
+    assert "hopper" not in ww.units and 3 not in ww.units
