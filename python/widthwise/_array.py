@@ -259,10 +259,9 @@ class Array(CodeArray, Operators):
         if format is object:
             return self.to_fractions()
         if not isinstance(format, str | Format):
-            raise TypeError(
-                f"format = {format!r}: a text as 'e5m10' is wanted, or a ww.Format; "
-                "NumPy's numbers are .to_float64()"
-            )
+            from ._format_facts import no_text
+
+            raise TypeError(f"{no_text((format,))}; NumPy's numbers are .to_float64()")
         return convert(self, as_format(format), rounding=rounding, **how)
 
     def tolist(self) -> Any:

@@ -152,3 +152,17 @@ class BlockFormat:
             return None
         of_block = block[0] * block[1] if isinstance(block, tuple) else int(block)
         return self.element.width + 8 * self.scale.dtype.itemsize / of_block
+
+    def facts(self) -> dict[str, Any]:
+        """All of its properties, for tables: JSON's types.
+
+        >>> BlockFormat("mxfp4").facts()["scale"]
+        'e8m0fnu'
+        """
+        return {
+            "format": str(self),
+            "element": str(self.element),
+            "block": list(self.block) if isinstance(self.block, tuple) else self.block,
+            "scale": str(self.scale),
+            "bits a number": self.bits,
+        }

@@ -487,7 +487,10 @@ def integers_of(n: Any) -> tuple[int | None, np.ndarray]:
 
 
 def integer_type(dtype: Any) -> tuple[int, bool]:
-    name = np.dtype(dtype).name
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
     if name not in INTEGERS:
         raise ValueError(f"dtype = {name}: it may be {', '.join(INTEGERS)}")
     return INTEGERS[name]

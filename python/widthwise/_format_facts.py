@@ -7,6 +7,8 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ._codes import readable
 from ._format import Format
 from ._table import Table
@@ -107,8 +109,21 @@ def exact_value(i: int, x: Any) -> float:
     return nearest
 
 
+def of_numpy(x: Any) -> str:
+    """The text of a NumPy dtype, or of a class that is taken as one, as np.float16 and float."""
+    if not isinstance(x, type | np.dtype) or x is object:
+        return ""
+    try:
+        dtype = np.dtype(x)
+    except TypeError:
+        return ""
+    return dtype.name if dtype.kind in "fiu" and dtype.itemsize <= 8 else ""
+
+
 def no_text(given: tuple[Any, ...]) -> str:
     """What was given in place of a format's text, and the text of two numbers of bits."""
+    if len(given) == 1 and (named := of_numpy(given[0])):
+        return f"format = {given[0]!r}: a text is wanted, here {named!r}, or a ww.Format"
     bits = [x for x in given if isinstance(x, int)]
     text = "e{}m{}".format(*bits) if len(bits) == len(given) == 2 else "e5m10"
     shown = ", ".join(map(repr, given))

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from . import _widthwise as core
 from ._format import Format
 from ._table import Table
+
+
+def way_of(reader: Callable[[str], Any], name: str) -> str:
+    """Where a name leads that stands in no list: to what reads it, or what that says of it."""
+    try:
+        reader(name)
+    except (ValueError, TypeError) as why:
+        return str(why)
+    return f"ww.{reader.__name__}({name!r}) reads every form"
 
 
 class Formats(Mapping[str, Format]):
@@ -23,7 +33,7 @@ class Formats(Mapping[str, Format]):
     def __getitem__(self, name: str) -> Format:
         if name in self._named:
             return self._named[name][0]
-        raise KeyError(f"no format is named {name!r}; ww.Format({name!r}) reads every form")
+        raise KeyError(f"no format is named {name!r}; {way_of(Format, name)}")
 
     def _ipython_key_completions_(self) -> list[str]:
         """What Tab offers behind `ww.formats['`."""

@@ -35,16 +35,13 @@ WAY_OUT = {
     "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
-    **dict.fromkeys(("zeros_like", "empty_like"), "take ww.zeros(x.shape, x.format)"),
-    **dict.fromkeys(
-        ("ones_like", "full_like"), "take ww.ones(x.shape, x.format), ww.full likewise"
-    ),
     "outer": "x[:, None] * y rounds each product once",
     "diff": "x[1:] - x[:-1] rounds each difference once",
     "unique": "np.sort(x) puts equal ones beside each other",
     "norm": "ww.sqrt(ww.dot(x, x, unit=...)) says in which order it sums",
-    **dict.fromkeys(("isclose", "allclose"), "x.to_fractions() or x.to_float64() tell how far"),
-    "mean": "divide what ww.sum(x, unit=...) gives",
+    **dict.fromkeys(("mean", "average"), "divide what ww.sum(x, unit=...) gives"),
+    **dict.fromkeys(("std", "var"), "square by *, sum by ww.sum(x, unit=...), ww.sqrt"),
+    **dict.fromkeys(("prod", "cumprod"), "multiply by * in an order of your own"),
     "convolve": "ww.conv1d(x, w, unit=...) sums in an order that is written down",
     "savetxt": "np.save keeps every bit, and ww.load reads it",
 }
@@ -52,7 +49,7 @@ WAY_OUT = {
 
 def own() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Those done in our own way. Filled late, for these modules import Array."""
-    from . import _compare, _elementwise, _files, _order
+    from . import _compare, _create, _elementwise, _files, _order
 
     def of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
         """NaN is true, too: all that is not zero."""
@@ -61,6 +58,7 @@ def own() -> dict[Callable[..., Any], Callable[..., Any]]:
     truths = (np.any, np.all, np.nonzero, np.flatnonzero, np.argwhere, np.count_nonzero)
     return {
         **{function: of_truths(function) for function in truths},
+        np.allclose: lambda x, y, *how, **more: bool(close(x, y, *how, **more).all()),
         np.argmax: _order.argmax,
         np.argmin: _order.argmin,
         np.argsort: _order.argsort,
@@ -68,6 +66,13 @@ def own() -> dict[Callable[..., Any], Callable[..., Any]]:
         np.array_equal: array_equal,
         np.broadcast_arrays: broadcast_arrays,
         np.clip: _order.clip,
+        np.empty_like: partial(like, _create.zeros),
+        np.full_like: lambda x, value, *args, **how: like(
+            lambda shape, format: _create.full(shape, value, format), x, *args, **how
+        ),
+        np.isclose: close,
+        np.ones_like: partial(like, _create.ones),
+        np.zeros_like: partial(like, _create.zeros),
         np.fix: partial(_elementwise.round_to_integral, rounding="rtz"),
         np.max: _order.greatest,
         np.min: _order.least,
@@ -95,7 +100,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     name = function.__name__
     if function not in ON_CODES:
         hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
-        raise TypeError(f"np.{name} is not defined on Arrays: {hint}")
+        raise TypeError(f"{full_name(function)} is not defined on Arrays: {hint}")
     if "out" in kwargs:
         raise TypeError(f"np.{name} with out is not defined on Arrays: assign, as z[...] = x")
     places = ON_CODES[function] or range(len(args))
@@ -105,7 +110,16 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return arrays(function(*taken, **kwargs), format)
 
 
+def full_name(function: Callable[..., Any]) -> str:
+    """np.linalg.norm."""
+    module = (function.__module__ or "numpy").removeprefix("numpy").removesuffix("._linalg")
+    return f"np{module if module in ('.linalg', '.fft') else ''}.{function.__name__}"
+
+
 METHODS = {
+    "fill": "x[...] = value rounds it once",
+    "flat": ".ravel() is there",
+    "itemsize": ".bits.itemsize is what a code takes",
     "dtype": ".format is the numbers', .bits.dtype their codes'",
     "flatten": ".ravel() and .copy() are there",
     "item": "float(x) is one number's value, .to_fractions() exact",
@@ -172,10 +186,30 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return np.broadcast_arrays(*map(np.asarray, args))
 
 
+def like(
+    made: Callable[..., Any], x: Any, dtype: Any = None, *layout: Any, shape: Any = None, **how: Any
+) -> Any:
+    """An Array of x's shape and format, where x lies; `layout` and `how` are of NumPy's memory."""
+    if dtype is not None:
+        raise TypeError(
+            f"dtype = {dtype!r}: what is like an Array has its format, {x.format}; NumPy's are "
+            "made by np.zeros(x.shape, dtype)"
+        )
+    return made(x.shape if shape is None else shape, x.format).to_device(x.device)
+
+
+def close(x: Any, y: Any, *tolerances: Any, **how: Any) -> Any:
+    """np.isclose of values: nothing is rounded but what NumPy works out of them."""
+    return np.isclose(np.asarray(x), np.asarray(y), *tolerances, **how)
+
+
 def array_equal(x: Any, y: Any, equal_nan: bool = False) -> bool:
-    """Whether shapes and values agree: -0 is 0, and NaN is NaN only if asked."""
+    """Whether shapes and values agree: -0 is 0, and NaN is NaN only if asked. Beside Arrays other
+    values are taken as NumPy takes them."""
     from . import _compare
 
+    if not (isinstance(x, CodeArray) and isinstance(y, CodeArray)):
+        return bool(np.array_equal(np.asarray(x), np.asarray(y), equal_nan))
     if x.shape != y.shape:
         return False
     same = _compare.equal(x, y)

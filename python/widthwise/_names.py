@@ -27,8 +27,28 @@ WAYS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("quantize", "quantise", "round_to", "to_format", "from_float", "asarray", "tensor"),
-        f"{ARRAYS}; x.astype(format) rounds an Array",
+        f"{ARRAYS}; x.astype(format) rounds an Array; ww.blocks and ww.affine share scales",
     ),
+    **{
+        name: f"{ways} are texts of formats: ww.array(x, {text!r})"
+        for name, ways, text in (
+            ("fixed", "fixed8.4 and other widths", "fixed8.4"),
+            ("fixed_point", "fixed8.4 and other widths", "fixed8.4"),
+            ("posit", "posit16 and other widths", "posit16"),
+            ("takum", "takum16 and other widths", "takum16"),
+            ("table", "table(nf4) and others", "table(nf4)"),
+            ("nf4", "table(nf4) and others", "table(nf4)"),
+        )
+    },
+    **dict.fromkeys(
+        ("mx", "mxfp8", "mxfp6", "block", "block_quantize"), "ww.blocks(x, 'mxfp8_e4m3') makes them"
+    ),
+    **dict.fromkeys(
+        ("stochastic", "stochastic_round", "stochastic_rounding"),
+        "ww.array(x, format, rounding='sr8', seed=0)",
+    ),
+    **dict.fromkeys(("isclose", "allclose", "array_equal"), "np.isclose(x, y) takes Arrays"),
+    "relu": "ww.maximum(x, ww.zeros(x.shape, x.format)), or np.maximum(x, 0)",
     **dict.fromkeys(
         ("quantize_linear", "fake_quantize", "quantize_per_tensor", "quantize_per_channel"),
         "ww.affine(x, bits=8, arithmetic=...) makes integers with a scale, as an engine does",
@@ -52,7 +72,21 @@ WAYS: dict[str, str] = {
     **dict.fromkeys(("max", "amax"), "np.max(x); of two arrays ww.maximum(x, y)"),
     **dict.fromkeys(("min", "amin"), "np.min(x); of two arrays ww.minimum(x, y)"),
     **dict.fromkeys(
-        ("exp", "log", "log2", "sin", "cos", "tan", "tanh", "power", "pow", "rsqrt", "reciprocal"),
+        (
+            "softmax",
+            "sigmoid",
+            "exp",
+            "log",
+            "log2",
+            "sin",
+            "cos",
+            "tan",
+            "tanh",
+            "power",
+            "pow",
+            "rsqrt",
+            "reciprocal",
+        ),
         "there are the operations of IEEE 754-2019, 5, and no others; ww.array rounds what another "
         "library works out",
     ),

@@ -19,11 +19,13 @@ class OfBlocks:
 
     def __new__(cls, text: Any = None, *more: Any, **fields: Any) -> Any:
         """A format, or a BlockFormat where the text is one's."""
+        given = text is not None and not isinstance(text, str | cls)
         begins = isinstance(text, str) and text.lstrip()[:2].lower() in STARTS
-        if begins and core.is_block_format(text):
+        if given or (begins and core.is_block_format(text)):
             from ._block_format import BlockFormat
 
-            return BlockFormat(text)
+            if begins or isinstance(text, BlockFormat):
+                return BlockFormat(text)
         return object.__new__(cls)
 
     @staticmethod

@@ -121,7 +121,7 @@ class SweepResult(Titled, Findings):
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics, what errors are
-            against, and version.
+            against, how many outputs are left out, and version.
 
     >>> import widthwise as ww
     >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
@@ -138,7 +138,9 @@ class SweepResult(Titled, Findings):
     def _title(self) -> str:
         """What is measured, and against what."""
         a, b = self.meta["a"], self.meta["b"]
-        return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}"
+        left = self.meta["left_out"]
+        told = f"; {left} outputs are left out, whose exact value is no number" if left else ""
+        return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}{told}"
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
         """The rows of the units with the least of a metric (of `exact`, with the most).
@@ -146,17 +148,36 @@ class SweepResult(Titled, Findings):
         count: how many, the best first.
 
         Raises:
-            ValueError: a metric that was not measured.
+            ValueError: a metric that was not measured; one that no unit has a finite value of.
 
         >>> import widthwise as ww
         >>> found = ww.sweep(["mac(e4m3)", "mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0])
         >>> found.best("rel_norm", 2)["unit"].tolist()
         ['mac(e5m10)', 'mac(e4m3)']
         """
+        found = self.ordered(metric)
+        if not np.isfinite(found[metric][:1]).all():
+            raise ValueError(
+                f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
+                f"{found.rows[0][0]}: none is finite; take units of a wider range, or other data"
+            )
+        return SweepResult(self.columns, found.rows[:count], self.meta)
+
+    def ordered(self, metric: str) -> SweepResult:
+        """All rows, the best by a metric first; infinities and NaN stand last.
+
+        Raises:
+            ValueError: a metric that was not measured.
+
+        >>> import widthwise as ww
+        >>> found = ww.sweep(["mac(e2m3)", "mac(e5m10)"], [100.0], [1.0])
+        >>> found.ordered("max_abs")["unit"].tolist()
+        ['mac(e5m10)', 'mac(e2m3)']
+        """
         if metric not in self.meta["metrics"]:
             raise ValueError(f"metric = {metric!r}: it may be {', '.join(self.meta['metrics'])}")
         values = self[metric] * (-1.0 if metric == "exact" else 1.0)
-        order = np.argsort(values, kind="stable")[:count]
+        order = np.argsort(values, kind="stable")
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
 
 
@@ -238,6 +259,8 @@ def sweep(
         "seed": seed,
         "engine": engine,
         "metrics": wanted,
+        # Of unit's own operands, each has other ones.
+        "left_out": int(np.count_nonzero(~np.isfinite(truth))) if against == "given" else None,
         "against": "exact" if exact is not None else against,
         "version": core.build_info()["version"],
     }

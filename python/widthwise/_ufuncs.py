@@ -63,6 +63,8 @@ WAY_OUT = {
     "power": "x ** 2 is x * x, rounded once; of other powers x * x * x rounds each product",
 }
 
+# Whose second operand tells a direction by its value, which the first one's format may lack.
+TOWARDS = {np.nextafter}
 COMPARISONS = {
     *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
 }
@@ -102,6 +104,8 @@ def operands(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
             f"{name} of {names}: operators take one format; convert with .astype(format), or take "
             f"{mixed}"
         )
+    if ufunc in TOWARDS:
+        inputs = (inputs[0], comparable(inputs[1], arrays[0]))
     same = [_numbers.taken(x, arrays[0]) if _numbers.is_weak(x) else x for x in inputs]
     return [checked(name, x, arrays) for x in same]
 

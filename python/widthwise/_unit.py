@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from . import _widthwise as core
 from ._format import Format
+from ._formats import way_of
 from ._settings import whole
 from ._table import Table
 
@@ -66,7 +67,7 @@ class Unit:
 
         Raises:
             ValueError: the text is no unit; the message gives line and column.
-            OSError: the file cannot be read.
+            OSError: the file cannot be read.    TypeError: neither a text nor a path.
 
         >>> Unit.from_toml(Unit("mac(e5m10)").to_toml())
         Unit('mac(e5m10)')
@@ -77,6 +78,8 @@ class Unit:
         ...     Unit.from_toml(path)
         Unit('mac(e5m10)')
         """
+        if not isinstance(source, str | bytes | os.PathLike):
+            raise TypeError(f"source = {source!r}: TOML's text is wanted, or the path of a file")
         if isinstance(source, str) and is_toml(source):
             return cls._of(core.Unit.from_toml(source))
         with open(source, encoding="utf-8") as file:
@@ -351,10 +354,11 @@ class Units(Mapping[str, Unit]):
         return Unit._of(self._preset(name)[0], name)
 
     def _preset(self, name: str) -> tuple[core.Unit, str, str]:
-        known = name if name in self._presets else current_name(name)
+        given = name in self._presets or not isinstance(name, str)
+        known = name if given else current_name(name)
         if known in self._presets:
             return self._presets[known]
-        raise KeyError(f"no preset is named {name!r}; ww.Unit({name!r}) reads every form")
+        raise KeyError(f"no preset is named {name!r}; {way_of(Unit, name)}")
 
     def _ipython_key_completions_(self) -> list[str]:
         """What Tab offers behind `ww.units['`."""

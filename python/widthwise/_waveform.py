@@ -31,9 +31,9 @@ def read_taps(vcd: Path, folder: str | os.PathLike[str] | None) -> dict[str, Any
         found = sorted(place.glob("*_taps.json"))
         if len(found) == 1:
             return dict(json.loads(found[0].read_text()))
+    where = f"folder = {folder}: no" if folder is not None else f"{vcd}: beside and above it no"
     raise ValueError(
-        f"folder = {folder}: no NAME_taps.json is there, or above {vcd}; name the exported folder "
-        "that the waveform is of"
+        f"{where} NAME_taps.json is there; name the exported folder that the waveform is of"
     )
 
 

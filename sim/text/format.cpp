@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "format_hint.hpp"
 #include "format_names.hpp"
 #include "number_systems.hpp"
 #include "other_names.hpp"
@@ -62,22 +63,35 @@ Format read_p3109(Scanner& in) {
   return p3109_format(width, precision, is_signed, extended);
 }
 
+// What stands there up to the end of brackets that others write, as in ap_fixed<8,4>.
+std::string_view with_angles(const Scanner& in, std::string_view head) {
+  const std::string_view longer = in.ahead(";:)");
+  const std::size_t end = longer.find('>');
+  return head.find('<') == head.npos || end == longer.npos ? head : longer.substr(0, end + 1);
+}
+
 [[noreturn]] void refuse_name(const Scanner& in, std::string_view head) {
   if (const std::string_view kind = later_kind(head); !kind.empty())
     in.fail(in.at(), fmt::format("{} is {}; this version knows floats as e5m10, fixed point as "
                                  "fixed8.4, posits as posit16es2, takums as takum16 and tables "
-                                 "as table(nf4)",
-                                 quoted(head), kind));
+                                 "as table(nf4){}",
+                                 quoted(head), kind,
+                                 kind == "a block format" ? "; units as blackwell.mxfp4 take "
+                                                            "blocks, which ww.blocks makes"
+                                                          : ""));
   if (head.starts_with("affine("))
     in.fail(in.at(), fmt::format("{} are integers with a scale, no format of single numbers; in "
                                  "Python ww.affine(x, {}) makes them",
                                  quoted(in.ahead(";")), quoted(in.ahead(";"))));
   if (const auto hint = fixed_hint(in.ahead(";:)")))
     in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));
-  in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or a form: "
-                               "e5m10 has 5 exponent and 10 fraction bits, fixed8.4 4 of 8 bits "
-                               "behind the point; posit16es2, takum16, table(nf4)",
-                               quoted(head), nearest_format(head)));
+  const std::string_view text = with_angles(in, head);
+  const std::string hint = format_hint(text);
+  const std::string_view forms =
+      "; write a name as binary16 or e4m3fn, or a form: e5m10 has 5 exponent and 10 fraction bits, "
+      "fixed8.4 4 of 8 bits behind the point; posit16es2, takum16, table(nf4)";
+  in.fail(in.at(), fmt::format("no format {}{}{}", quoted(text), hint,
+                               hint.starts_with("; here") ? "" : forms));
 }
 
 Format read_encoding(Scanner& in) {
@@ -271,7 +285,8 @@ bool is_format_option(std::string_view word) {
 Format parse_format(std::string_view text) {
   Scanner in("format", text);
   const Format f = read_format(in);
-  in.expect_end("';' and an option, or the end");
+  const std::string_view beside = in.peek() == ':' ? "; a rounding stands beside a format" : "";
+  in.expect_end(fmt::format("';' and an option, or the end{}", beside));
   return f;
 }
 

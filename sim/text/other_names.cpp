@@ -41,18 +41,6 @@ std::optional<std::string_view> found(std::span<const Synonym> names, std::strin
   return at->ours;
 }
 
-// An integer from `at` on, which moves behind it.
-std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at) {
-  const std::size_t start = at;
-  if (at < text.size() && text[at] == '-') ++at;
-  std::int64_t n = 0;
-  const std::size_t first = at;
-  for (; at < text.size() && is_digit(text[at]) && at - first < 9; ++at)
-    n = 10 * n + text[at] - '0';
-  if (at == first) return {};
-  return text[start] == '-' ? -n : n;
-}
-
 std::optional<std::int64_t> number(std::string_view text) {
   std::size_t at = 0;
   const auto n = number_at(text, at);

@@ -44,6 +44,13 @@ std::string beginning_with(std::string_view text, std::span<const std::string_vi
                      count > most ? ", …" : "");
 }
 
+// Digits for an error message, not a million of them.
+std::string shortened(std::string_view digits) {
+  constexpr std::size_t most = 24;
+  if (digits.size() <= most) return std::string(digits);
+  return fmt::format("{}... ({} characters)", digits.substr(0, most), digits.size());
+}
+
 }  // namespace
 
 std::string quoted(std::string_view text) {
@@ -123,8 +130,9 @@ std::int64_t Scanner::integer(std::string_view name, std::int64_t least, std::in
   }
   if (negative) value = -value;
   if (past || value < least || value > most)
-    fail(start, fmt::format("{} = {}: it may be {} to {}", name,
-                            std::string_view(text_).substr(start, at_ - start), least, most));
+    fail(start,
+         fmt::format("{} = {}: it may be {} to {}", name,
+                     shortened(std::string_view(text_).substr(start, at_ - start)), least, most));
   return value;
 }
 
@@ -158,6 +166,17 @@ void Scanner::fail_here(std::string_view wanted) const {
   const std::string found =
       done() ? "the text ends" : "found " + quoted(std::string_view(original_).substr(at_, 1));
   fail(at_, fmt::format("{}; wanted {}", found, wanted));
+}
+
+std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at) {
+  const std::size_t start = at;
+  if (at < text.size() && text[at] == '-') ++at;
+  std::int64_t n = 0;
+  const std::size_t first = at;
+  for (; at < text.size() && is_digit(text[at]) && at - first < 9; ++at)
+    n = 10 * n + text[at] - '0';
+  if (at == first) return {};
+  return text[start] == '-' ? -n : n;
 }
 
 }  // namespace widthwise

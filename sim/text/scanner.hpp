@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,8 @@
 namespace widthwise {
 
 constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+// An integer of up to nine digits from `at` on, which moves behind it; nothing if there is none.
+std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at);
 
 // A text being read, and how far. Its errors name the text, the column, and what stands there.
 class Scanner {

@@ -141,12 +141,12 @@ Unit fixedacc(Arguments& in) {
   return u;
 }
 
-struct Kind {
+struct UnitKind {
   std::string_view name;
   Unit (*build)(Arguments&);
   std::string_view register_key, example;
 };
-constexpr Kind kinds[] = {
+constexpr UnitKind kinds[] = {
     {"mac", mac, "sum", "mac(e5m10)"},
     {"fma", fma, "sum", "fma(e5m10)"},
     {"tree", tree, "sum", "tree(e5m10, fan=8)"},
@@ -158,8 +158,8 @@ constexpr Kind kinds[] = {
     {"neumaier", neumaier, "sum", "neumaier(e5m10)"},
 };
 
-const Kind* find_kind(std::string_view name) {
-  const auto kind = std::ranges::find(kinds, name, &Kind::name);
+const UnitKind* find_kind(std::string_view name) {
+  const auto kind = std::ranges::find(kinds, name, &UnitKind::name);
   return kind == std::end(kinds) ? nullptr : &*kind;
 }
 
@@ -193,8 +193,13 @@ std::string kind_hint(std::string_view name) {
   else if (op)
     return fmt::format("; {} is an operation, which is applied or exported and sums nothing",
                        to_string(*op));
+  if (name == "blocks" || name == "requantize")
+    return fmt::format("; {} is no unit, and export takes it as it is", name);
+  if (name == "affine" || name == "block" || name == "bfp")
+    return "; these are numbers with a scale, which ww.affine and ww.blocks make in Python";
+  if (name == "table") return "; a table is a format: take mac(table(nf4))";
   std::string_view names[std::size(kinds)];
-  std::ranges::transform(kinds, names, &Kind::name);
+  std::ranges::transform(kinds, names, &UnitKind::name);
   return nearest(name, names);
 }
 
@@ -207,14 +212,14 @@ std::string kind_hint(std::string_view name) {
 }  // namespace
 
 std::string_view kind_example(std::string_view name) {
-  const Kind* kind = find_kind(name);
+  const UnitKind* kind = find_kind(name);
   return kind ? kind->example : "";
 }
 
 Unit read_short_form(Scanner& in) {
   const std::size_t at = in.at();
   const std::string_view name = in.ahead("(");
-  const Kind* kind = find_kind(name);
+  const UnitKind* kind = find_kind(name);
   if (!kind) refuse_kind(in, name);
   in.skip(name.size());
   Arguments arguments(in, name, kind->register_key);

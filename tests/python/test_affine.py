@@ -448,7 +448,7 @@ BAD = [
     ({"block": "0x2"}, "at least one row and one column"),
     ({"block": "1x2", "axis": 0}, "leave axis out"),
     ({"block": "all", "axis": 0}, "leave one out"),
-    ({"calibrate": "max"}, "method = 'max': it may be 'minmax', 'percentile'"),
+    ({"calibrate": "max"}, "calibrate = 'max': it may be 'minmax', 'percentile'"),
     ({"percentile": 99}, "calibrate = 'minmax' and percentile are given"),
     ({"arithmetic": "tf"}, "arithmetic = 'tf': it may be 'exact'"),
     ({"arithmetic": "onnx", "scale_format": "binary64"}, "computes in binary32"),

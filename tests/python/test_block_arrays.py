@@ -331,3 +331,27 @@ def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
         ww.load(tmp_path / "empty.npy")
     with pytest.raises(TypeError, match="file = 3: a path is wanted"):
         ww.load(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "axis"), [("mxfp8_e4m3", 0), ("block(e4m3fn,2x2,binary32)", -1), ("bfp(8,0,e8)", 0)]
+)
+def test_going_through_an_axis_of_blocks_is_no_empty_sequence(text: str, axis: int) -> None:
+    x = ww.blocks(np.ones((4, 6)), text, axis=axis)
+    for walk in (list, sum, all, lambda z: 1.0 in z, lambda z: dict(enumerate(z))):
+        with pytest.raises(IndexError, match="axis 0 has blocks of .*; take a slice of them"):
+            walk(x)
+
+
+def test_rows_of_blocks_are_gone_through() -> None:
+    x = ww.blocks(np.arange(8.0).reshape(2, 4), "mxfp8_e4m3")
+    assert [row.to_float64().tolist() for row in x] == x.to_float64().tolist()
+
+
+def test_a_block_format_in_a_single_number_s_place_is_told_what_makes_blocks() -> None:
+    for format in ("mxfp4", ww.BlockFormat("mxfp4")):
+        for call in (lambda f: ww.array([1.0], f), lambda f: ww.zeros(2, f)):
+            with pytest.raises(ValueError, match="blocks, numbers with a scale, which ww.blocks"):
+                call(format)
+    f = ww.BlockFormat("nvfp4")
+    assert ww.Format(f) == f  # type: ignore[arg-type]

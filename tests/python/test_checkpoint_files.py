@@ -159,7 +159,7 @@ def test_an_index_that_is_wrong_is_one_line(tmp_path, capsys, change, said):
             ["--format", "int8", "--scale", "tensor", "--html", "no/x.html"],
             "--html = no/x.html: there",
         ),
-        (["--dequantize"], "nothing in it is quantised"),
+        (["--dequantize"], "is quantised; floats of its own types, FP8 too, are rounded to"),
         (["--dequantize", "--scale", "tensor"], "--scale: --dequantize undoes all"),
         (["--format", "e4m3fn", "--scale", "tensor", "--exclude", "*"], "no tensor of it is to be"),
     ],
@@ -272,6 +272,17 @@ def test_codes_of_plain_rounding_are_undone_too(checkpoint, tmp_path, capsys):
         assert parts(back)[0]["odd"]["dtype"] == kind and parts(back)[1] == METADATA
         wanted = ww.array(values(tensors, "odd"), format).to_float64()
         assert (ww.load(back)["odd"].to_float64() == wanted).all()
+
+
+@pytest.mark.parametrize("format", ["e9m6", "takum8", "posit16es4", "e8m3"])
+def test_codes_come_back_in_a_type_that_has_their_numbers(format, tmp_path, capsys):
+    path, out, back = (tmp_path / f"{name}.safetensors" for name in ("in", "out", "back"))
+    x = np.array([[1e60, -1e66, 1e-60], [1e30, -1e-30, 1.0]])
+    written(path, {"w": ("F64", x.shape, x.tobytes())})
+    quantize(capsys, path, out, "--format", format)
+    quantize(capsys, out, back, "--dequantize")
+    assert (ww.load(back)["w"].to_float64() == ww.array(x, format).to_float64()).all()
+    assert parts(back)[0]["w"]["dtype"] == ("F32" if format == "e8m3" else "F64")
 
 
 def test_a_type_for_all_or_the_type_that_each_had(checkpoint, tmp_path, capsys):

@@ -48,6 +48,29 @@ def test_info_shows_formats_and_units(command):
     assert facts["fields"]["lanes"] == 1 and facts["widths"]["product_significand"] == 22
 
 
+@pytest.mark.parametrize("text", ["mxfp4", "nvfp4", "bfp(8,32,e8)", "block(e4m3fn,8x8,binary32)"])
+def test_info_shows_formats_of_blocks(command, text):
+    status, out, _ = command("info", text)
+    f = ww.BlockFormat(text)
+    assert status == 0 and str(f.element) in out and str(f.scale) in out
+    facts = json.loads(command("info", text, "--json")[1])
+    assert ww.BlockFormat(facts["format"]) == f and facts["bits a number"] == f.bits
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("hopper", "there are hopper.e4m3.f32"),
+        ("b200", "B200 is blackwell; there are blackwell"),
+        ("affine(int8)", "quantize --format takes it"),
+        ("affine(int4,symmetric,32)", "quantize --format takes it"),
+    ],
+)
+def test_info_of_half_a_name_leads_on(command, text, way):
+    status, _, err = command("info", text)
+    assert status == 2 and way in err
+
+
 def test_registries_are_tables(command):
     status, out, _ = command("formats")
     assert status == 0 and "bfloat16" in out
@@ -117,6 +140,11 @@ def test_trace_takes_numbers_codes_or_draws(command):
     [
         (["info", "e5mx"], "format 'e5mx', column 4"),
         (["info", "mac(e5m10"], "unit 'mac(e5m10', column"),
+        (["op", "add", "mxfp4", "1", "2"], "format = 'mxfp4': blocks, numbers with a scale"),
+        (["op", "add", "nvfp4", "1", "2"], "format = 'nvfp4': blocks, numbers with a scale"),
+        (["bench", "gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a"),
+        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 or more"),
+        (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
         (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 were given"),
         (["op", "add", "e5m10", "1", "0x12345"], "bits[0] = 0x12345 is no code of e5m10"),

@@ -114,7 +114,7 @@ def test_conv2d_times_each_layer_and_the_whole(bench):
         (["gemm", "--format", "e5m10", "--unit", "mac(e5m10)"], "--unit U is wanted, not both"),
         (["gemm", "mac(e5m10)"], "bench gemm takes --format or --unit, and not 'mac(e5m10)'"),
         (["gemm", "--format", "e5mx"], "format 'e5mx', column 4"),
-        (["gemm", "--format", "mxfp4"], "is a block format"),
+        (["gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a scale"),
         (["gemm", "--format", "e5m10", "--repeat", "0"], "--repeat: more than 0 is wanted"),
         (["gemm", "--format", "e5m10", "--batch", "2"], "--batch is of bench conv2d, not of bench"),
         (["gemm", "--format", "e5m10", "--seconds", "1"], "--seconds is of bench UNIT …, not of"),

@@ -125,6 +125,10 @@ def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
             "--over m=…: mac(e5m10) has no {m}; write it where the values go",
         ),
         (
+            ["sweep", "mac(e{e}m3)", "--random", "2,2,2"],
+            "mac(e{e}m3) has {e}, and no --over fills it; add --over e=4,5",
+        ),
+        (
             ["sweep", "mac(e{e}m{m})", "--over", "m=1:3", "--random", "4,4,4"],
             "mac(e{e}m{m}) has {e}, and no --over fills it; add --over e=4,5",
         ),

@@ -236,6 +236,8 @@ def test_invalid_integers_are_riscvs():
     assert ww.to_integer(x, "uint16").tolist() == [65535, 65535, 0, 65535, 0, 2]
     with pytest.raises(ValueError, match="dtype = float32: it may be int8, uint8, int16, uint16"):
         ww.to_integer(x, "float32")
+    with pytest.raises(ValueError, match="dtype = 'int7': it may be int8"):
+        ww.to_integer(x, "int7")
 
 
 def test_invalid_integers_are_those_of_the_machine_that_is_named():

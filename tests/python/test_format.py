@@ -158,6 +158,9 @@ def test_the_registry_lists_reads_and_refuses():
     assert "bfloat16" in ww.formats and "binary16" in repr(ww.formats)
     with pytest.raises(KeyError, match=r"ww.Format\('e5m11'\) reads every form"):
         ww.formats["e5m11"]
+    with pytest.raises(KeyError, match="no format is named 'binry16'; .* nearest name: 'binary16'"):
+        ww.formats["binry16"]
+    assert "binry16" not in ww.formats and 3 not in ww.formats
 
 
 def test_a_card_shows_fields_and_named_codes():

@@ -132,6 +132,18 @@ def test_a_stream_is_held_against_its_data_too():
         ("mac(e4m3fn)", [0.001, 0.002, 0.5]),
         ("kulisch(e4m3fn)", [0.0101] * 9),
         ("mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)", [1e-5, 3e-5, 0.7]),
+        ("mac(fixed16.8)", [10.0] * 10),
+        ("mac(fixed16.8)", [1e4, 1.0]),
+        ("mac(fixed16.8;overflow=wrap)", [10.0] * 10),
+        ("mac(int8)", [3.0, -9.0, 11.0, 2.0]),
+        ("mac(e5m2;overflow=max)", [200.0] * 4),
+        ("mac(e4m3fn;overflow=satfinite)", [300.0, 1.0]),
+        ("mac(e5m10, sum=e5m10:rtz)", [200.0] * 4),
+        ("mac(posit8es2)", [4e3] * 4),
+        ("mac(posit8es2)", [1e9, 1.0]),
+        ("mac(takum8)", [1e60, 1e60]),
+        ("mac(table(-127,-1,0,1,10,100,127))", [10.0, 10.0]),
+        ("kulisch(e4m3fn, out=fixed8.4)", [4.0] * 4),
     ],
 )
 def test_bounds_hold_where_numbers_overflow_and_underflow(unit, data):
@@ -141,6 +153,12 @@ def test_bounds_hold_where_numbers_overflow_and_underflow(unit, data):
     assert (bounds[~np.isfinite(found.error[unit])] == inf).all()
     frame = found.to_dataframe()
     assert (frame["absolute"] <= frame["bound"]).all()
+
+
+@pytest.mark.parametrize("unit", ["mac(fixed16.8)", "mac(e4m3fn;overflow=max)", "mac(posit16)"])
+def test_bounds_are_finite_where_no_sum_can_leave_a_range_that_saturates(unit):
+    found = study.accumulation([1.0, 2.0, -4.0], [2.0, 2.0, 1.0], unit)
+    assert np.isfinite(found.limits(unit)[0]).all()
 
 
 def test_a_bound_that_is_not_known_is_infinite_where_numbers_overflow():

@@ -44,6 +44,15 @@ def test_tab_offers_the_names_of_presets_and_formats():
         ("mulitply", "ww.multiply there is"),
         ("Unit_", "ww.Unit there is"),
         ("mul", "ww.multiply"),
+        ("posit", "ww.array(x, 'posit16')"),
+        ("fixed", "ww.array(x, 'fixed8.4')"),
+        ("takum", "ww.array(x, 'takum16')"),
+        ("nf4", "ww.array(x, 'table(nf4)')"),
+        ("mxfp8", "ww.blocks(x, 'mxfp8_e4m3')"),
+        ("stochastic_round", "rounding='sr8'"),
+        ("relu", "np.maximum(x, 0)"),
+        ("softmax", "the operations of IEEE 754-2019"),
+        ("isclose", "np.isclose(x, y) takes Arrays"),
     ],
 )
 def test_a_name_that_is_not_there_leads_on(name, way):

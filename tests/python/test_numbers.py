@@ -356,6 +356,19 @@ def test_small_formats_agree_with_fractions(format):
             assert abs(gaps[code].to_float64()) == size - max(u for u in finite if u < size)
 
 
+@pytest.mark.parametrize("format", ["posit8es2", "takum16", "e4m3fn", "fixed8.4", "e5m2", "int8"])
+def test_a_number_that_the_format_lacks_is_a_direction_too(format):
+    x = ww.array([1.0, -2.0, 0.0, 3.0], format)
+    for towards, step in ((np.inf, ww.next_up), (-np.inf, ww.next_down)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (np.nextafter(x, towards).bits == step(x).bits).all()
+            assert (np.nextafter(x, np.float32(towards)).bits == step(x).bits).all()
+    near = np.nextafter(x[:1], 1 + 1e-12)
+    assert (near.bits == ww.next_up(x[:1]).bits).all()
+    assert np.nextafter(x, 3.0).bits[3] == x.bits[3]
+
+
 def test_fmod_of_two_formats_rounds_once():
     x, y = ww.array([1e4, -77.7], "binary32"), ww.array([0.3, 5.0], "e4m3fn")
     (a, b), (c, d) = x.to_fractions(), y.to_fractions()

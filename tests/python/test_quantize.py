@@ -153,6 +153,8 @@ def expected(values, f, rounding="rne"):
             signal += Fraction(v) ** 2
             finite = math.isfinite(number)
             errors.append(abs(Fraction(v) - Fraction(number)) if finite else math.inf)
+        elif math.isinf(v) and number != v:
+            errors.append(math.inf)
     largest, mean = max(errors), sum(errors) / len(errors)
     noise = sum(e * e for e in errors)
     snr = -math.inf if math.isinf(noise) else 10 * math.log10(signal / noise) if noise else math.inf
@@ -164,9 +166,10 @@ def expected(values, f, rounding="rne"):
 )
 @pytest.mark.parametrize("rounding", ["rne", "rtz", "raz"])
 @pytest.mark.parametrize("scale", [1.0, 300.0, 1e-3])
-def test_each_is_told_by_its_right_name(format, rounding, scale, tmp_path, capsys):
+@pytest.mark.parametrize("infinities", [[], [np.inf, -np.inf]])
+def test_each_is_told_by_its_right_name(format, rounding, scale, infinities, tmp_path, capsys):
     rng = np.random.default_rng(int(scale))
-    values = np.concatenate([rng.standard_normal(300) * scale, [0, -0.0, np.inf, -np.inf, 1e9]])
+    values = np.concatenate([rng.standard_normal(300) * scale, [0, -0.0, 1e9], infinities])
     values = np.append(values, [-1e9, 448, 449, 464.1, 6.1, 65520, 2**-9.5, 2**-30])
     if ww.Format(format).has_nan:
         values = np.append(values, np.nan)
@@ -177,6 +180,20 @@ def test_each_is_told_by_its_right_name(format, rounding, scale, tmp_path, capsy
     for key, wanted in expected(values.tolist(), format, rounding).items():
         assert float(row[key]) == pytest.approx(wanted, rel=1e-12), key  # "inf" is a text in JSON
     assert row["numbers"] == values.size
+
+
+@pytest.mark.parametrize(
+    ("format", "name"), [("e5m2;overflow=satfinite", "saturated"), ("posit8", "nan"), ("e5m2", "")]
+)
+def test_an_infinity_that_becomes_a_number_is_no_error_of_zero(format, name, tmp_path, capsys):
+    np.save(tmp_path / "x.npy", np.array([np.inf, -np.inf, 1.0]))
+    task = [tmp_path / "x.npy", tmp_path / "y.npy", "--format", format]
+    (row,) = told(capsys, *task)[0].values()
+    assert {key: row[key] for key in ("saturated", "infinite", "nan")} == dict.fromkeys(
+        ("saturated", "infinite", "nan"), 0
+    ) | ({name: 2} if name else {})
+    wanted = ("inf", "-inf") if name else (0, "inf")
+    assert (row["largest_error"], row["snr_db"]) == wanted
 
 
 def test_what_was_so_before_is_not_counted(tmp_path, capsys):

@@ -159,6 +159,25 @@ def test_no_unit_whose_results_are_no_numbers_is_the_best():
         found.best("e")
 
 
+@pytest.mark.parametrize("data", [60000.0, np.inf, np.nan])
+def test_of_units_without_a_finite_error_none_is_the_best(data):
+    x = np.full((2, 3), data)
+    found = ww.sweep(["mac(e2m12)", "mac(e4m3fn)"], x, x.T)
+    with pytest.raises(ValueError, match="metric = 'rel_norm': it is (inf|nan) of the best unit, "):
+        found.best("rel_norm")
+    assert len(found.ordered("rel_norm")) == len(found.best("not_finite", 2)) == 2
+
+
+def test_outputs_that_are_left_out_are_told():
+    x = np.random.default_rng(3).normal(size=(4, 8))
+    x[0, 0], x[2, 1] = np.inf, np.nan
+    found = ww.sweep(["mac(e8m7)", "mac(posit16)"], np.abs(x), np.ones((8, 5)), metrics=["exact"])
+    assert found.meta["left_out"] == 10
+    assert "10 outputs are left out, whose exact value is no number" in str(found).splitlines()[0]
+    whole = ww.sweep(["mac(e8m7)"], x[1], np.ones(8))
+    assert whole.meta["left_out"] == 0 and "left out" not in str(whole)
+
+
 @pytest.mark.parametrize("metric", ["max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm"])
 @pytest.mark.parametrize("exact", [[[0.0]], [[2.0]]])
 def test_an_output_that_is_no_number_is_an_infinite_error_of_every_metric(metric, exact):

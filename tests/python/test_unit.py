@@ -65,6 +65,9 @@ def test_a_wrong_file_is_named(tmp_path):
         ww.Unit.from_toml(path)
     with pytest.raises(FileNotFoundError, match=r"none.toml"):
         ww.Unit.from_toml(tmp_path / "none.toml")
+    for neither in (3, None, 1.5):  # 3 would be an open file
+        with pytest.raises(TypeError, match=f"source = {neither}: TOML's text is wanted, or"):
+            ww.Unit.from_toml(neither)
 
 
 def test_formats_and_widths_are_visible():
@@ -108,3 +111,6 @@ def test_the_registry_prints_a_table():
     assert "accumulator_width" in ww.Unit("mac(e5m10)")._repr_html_()
     with pytest.raises(KeyError, match=r"ww.Unit\('mac\(e5m10\)'\) reads every form"):
         ww.units["mac(e5m10)"]
+    with pytest.raises(KeyError, match="no preset is named 'hopper'; .* there are hopper.e4m3.f32"):
+        ww.units["hopper"]
+    assert "hopper" not in ww.units and 3 not in ww.units

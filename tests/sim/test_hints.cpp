@@ -189,6 +189,59 @@ TEST_CASE("hints: tree says what fan does; pairwise is a tree of all products") 
   check_says("pairwise(e5m10, fan=4)", "pairwise has no 'fan'");
 }
 
+TEST_CASE("hints: what other programs call a format leads to its text here") {
+  struct Case {
+    std::string text, here;
+  };
+  for (const Case& c : {
+           Case{"posit(16,2)", "posit16es2"},
+           Case{"posit<16, 1>", "posit16es1"},
+           Case{"posit(16)", "posit16"},
+           Case{"fixed(8,4)", "fixed8.4"},
+           Case{"fixed(8)", "fixed8.0"},
+           Case{"ufixed<8,4>", "ufixed8.4"},
+           Case{"takum(16)", "takum16"},
+           Case{"uint<4>", "uint4"},
+           Case{"sfix16_En8", "fixed16.8"},
+           Case{"ufix8", "ufixed8.0"},
+           Case{"Q7.8", "fixed16.8"},
+           Case{"f4", "binary32"},
+           Case{"<f2", "binary16"},
+           Case{"i2", "int16"},
+           Case{"u1", "uint8"},
+           Case{"fp8_e4m3", "e4m3fn"},
+           Case{"fp8_e5m2", "e5m2"},
+           Case{"torch.float16", "float16"},
+           Case{"ml_dtypes.float8_e4m3fn", "float8_e4m3fn"},
+           Case{"nf4", "table(nf4)"},
+           Case{"dynamic8", "table(dynamic8)"},
+       }) {
+    const std::string end = "; here it is " + c.here;
+    CHECK(error_of(parse_format, c.text).ends_with(end));
+    CHECK_NOTHROW(parse_format(c.here));
+    CHECK(unit_error("mac(" + c.text + ", sum=binary64)").ends_with(end));
+  }
+  for (const std::string text : {"fp8", "fp4", "posit", "takum", "fixed", "int", "float", "table"})
+    CHECK(error_of(parse_format, text).find("here it is ") != std::string::npos);
+  for (const std::string text : {"f1", "takum(16,2)", "posit()", "torch.nothing", "f3"})
+    CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);
+}
+
+TEST_CASE("hints: what is no unit and no single number says where it belongs") {
+  check_leads_to("table(nf4)", "mac(table(nf4))");
+  check_says("blocks(mxfp4)", "blocks is no unit, and export takes it");
+  check_says("requantize(gemmlowp)", "requantize is no unit, and export takes it");
+  check_says("affine(int8)", "which ww.affine and ww.blocks make");
+  check_says("mac(mxfp4)", "units as blackwell.mxfp4 take blocks");
+  CHECK(error_of(parse_format, "e5m10:rtz").ends_with("a rounding stands beside a format"));
+}
+
+TEST_CASE("a number of a million digits does not fill the message") {
+  const std::string digits(1'000'000, '9');
+  CHECK(error_of(parse_format, "e5m10;bias=" + digits).size() < 400);
+  CHECK(unit_error("dot(e5m10, lanes=" + digits + ")").size() < 400);
+}
+
 TEST_CASE("names of earlier versions are read as the new ones") {
   REQUIRE_FALSE(renamed_presets().empty());
   for (const RenamedPreset& r : renamed_presets()) {

@@ -20,7 +20,7 @@ from .._create import array
 from .._dot import matmul
 from .._elementwise import add
 from .._engines import engines, explain
-from .._format import Format
+from .._format import as_format
 from .._table import Table
 from .._unit import Unit
 from .bench_models import MODELS, Layer
@@ -197,7 +197,7 @@ def unit_asked(options: argparse.Namespace) -> Unit:
     if (options.format is None) == (options.unit is None):
         both = "" if options.format is None else ", not both"
         raise ValueError(f"--format F, which is --unit 'mac(F)', or --unit U is wanted{both}")
-    return Unit(options.unit or f"mac({Format(options.format)})")
+    return Unit(options.unit or f"mac({as_format(options.format)})")
 
 
 def seconds_of(work: Callable[[], Any], repeat: int) -> list[float]:

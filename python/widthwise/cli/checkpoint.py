@@ -327,7 +327,10 @@ def dequantise(options: argparse.Namespace, source: Source) -> int:
     kept = {name: x for group in source.groups for name, x in group.kept.items()}
     kept |= {name: x for group in source.groups for name, x in group.bare_codes().items()}
     if not kept:
-        raise ValueError(f"IN = {options.source}: nothing in it is quantised")
+        raise ValueError(
+            f"IN = {options.source}: nothing in it is quantised; floats of its own types, FP8 "
+            "too, are rounded to another without --dequantize: --format binary32"
+        )
     wanted = None if options.format is None else type_of(options.format)
     with target:
         for file in target.files(source):

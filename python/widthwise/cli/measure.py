@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def run_sweep(options: argparse.Namespace) -> int:
             progress=tell,
         )
     if options.sort:
-        found = found.best(options.sort, len(found))
+        found = found.ordered(options.sort)
     if options.csv:
         lines = [",".join(f'"{cell}"' for cell in row) for row in (found.columns, *found.rows)]
         write("--csv", options.csv, ("\n".join(lines) + "\n").encode())
@@ -73,6 +74,8 @@ def run_sweep(options: argparse.Namespace) -> int:
 
 def swept_units(options: argparse.Namespace) -> list[str] | Grid:
     if not options.over:
+        for text in options.units:
+            check_filled(text, {})
         return list(options.units)
     if len(options.units) != 1:
         raise ValueError(
@@ -87,11 +90,15 @@ def swept_units(options: argparse.Namespace) -> list[str] | Grid:
             raise ValueError(
                 f"--over {name}=…: {text} has no {{{name}}}; write it where the values go"
             )
+    check_filled(text, values)
+    return grid(text, **values)
+
+
+def check_filled(text: str, values: Container[str]) -> None:
     if missing := [name for name in re.findall(r"{(\w+)", text) if name not in values]:
         raise ValueError(
             f"{text} has {{{missing[0]}}}, and no --over fills it; add --over {missing[0]}=4,5"
         )
-    return grid(text, **values)
 
 
 def filling(text: str) -> tuple[str, list[Any]]:

@@ -14,6 +14,7 @@ from .._format import Format
 from .._safetensors import Checkpoint, Entry
 from .._shards import INDEX, Shards, index_text
 from ..containers.chunks import Cut, in_binary64, pieces_of
+from ..containers.numbers import holds
 from ..containers.stored import Kept, Reader, kept_in
 from .store import check_name, save_checkpoint, write
 
@@ -37,7 +38,7 @@ class Group(NamedTuple):
         found = {}
         for name, format in self.tensors.formats.items():
             f = Format(format)
-            dtype = "F64" if max(f.precision, f.emax // 32) > 24 else "F32"
+            dtype = "F32" if holds("e8m23", f) else "F64"
             found[name] = Kept(format, "none", self.tensors[name].shape, dtype, {"codes": name})
         return found
 

@@ -11,15 +11,17 @@ import numpy as np
 
 from .. import _compare, _elementwise
 from .._array import Array
+from .._block_format import BlockFormat
 from .._codes import flag_names, integers, readable
 from .._create import array, from_bits
 from .._files import INDEX
-from .._format import Format
+from .._format import Format, as_format
 from .._formats import formats
 from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import RENAMED, Unit, units
+from ..containers.scheme import is_affine
 from . import checkpoint_info
 from .output import (
     add_command,
@@ -151,7 +153,17 @@ def run_info(options: argparse.Namespace) -> int:
         raise ValueError(
             f"FILE = {options.text}: a .safetensors file is wanted, or the *{INDEX} of several"
         )
+    if is_affine(options.text):
+        raise ValueError(
+            f"FORMAT = {options.text}: integers with a scale, of which there are no facts but "
+            "these; quantize --format takes it, and in Python ww.affine"
+        )
     what = format_or_unit(options.text)
+    if isinstance(what, BlockFormat):
+        facts = what.facts()
+        rows = [(key, str(value)) for key, value in facts.items()]
+        show(options, facts, str(Table(["", "value"], rows)))
+        return 0
     if isinstance(what, Format):
         show(options, what.facts(), str(what.table()))
         return 0
@@ -181,7 +193,7 @@ def of_preset(name: str) -> dict[str, Any]:
     return facts | ({"same as": others} if others else {})
 
 
-def format_or_unit(text: str) -> Format | Unit:
+def format_or_unit(text: str) -> Format | BlockFormat | Unit:
     try:
         return Format(text)
     except ValueError as no_format:
@@ -189,7 +201,13 @@ def format_or_unit(text: str) -> Format | Unit:
             return Unit(text)
         except ValueError as no_unit:
             is_unit = re.search(r"[({.]", text) and not text.strip().lower().startswith("table(")
+            is_unit = is_unit or leads_on(no_unit) and not leads_on(no_format)
             raise (no_unit if is_unit else no_format) from None
+
+
+def leads_on(why: ValueError) -> bool:
+    """Whether an error knows more of a name than that there is none, and how names look."""
+    return str(why).count(";") > 1
 
 
 def operand(text: str, format: Format) -> Array:
@@ -207,7 +225,7 @@ def value_and_code(x: Any) -> tuple[str, str]:
 
 
 def run_op(options: argparse.Namespace) -> int:
-    f = Format(options.format)
+    f = as_format(options.format)
     name = options.name
     if name == "scaleb":
         return run_scaleb(options, f)
@@ -290,6 +308,8 @@ def run_trace(options: argparse.Namespace) -> int:
     u = Unit(options.unit)
     if (options.a is None) != (options.b is None):
         raise ValueError("B is missing; give A and B, or neither for random numbers")
+    if options.k < 0:
+        raise ValueError(f"-k = {options.k}: it may be 0 or more")
     if options.a is None:
         draw = np.random.default_rng(options.seed).standard_normal((2, options.k))
         a, b = array(draw[0], u.a), array(draw[1], u.b)
@@ -314,6 +334,8 @@ def run_trace(options: argparse.Namespace) -> int:
 
 def run_beside(options: argparse.Namespace, stages: Trace) -> int:
     """Fails where a wire differs, as a bench does."""
+    if not os.path.isfile(options.vcd):
+        raise ValueError(f"--vcd = {options.vcd}: No such file; a simulator writes one")
     try:
         found = stages.beside(options.vcd, options.folder)
     except OSError as why:

@@ -17,6 +17,7 @@ OVERFLOW = 4
 FLAGS = {"inexact": 1, "underflow": 2, "overflow": OVERFLOW}
 KINDS = {"zero": 1, "subnormal": 2, "infinity": 4, "nan": 8}  # bits, by the ends of classes' names
 MASKS = np.array([KINDS.get(name.split("_")[-1], 0) for name in CLASSES], np.uint8)
+INFINITE = (MASKS & KINDS["infinity"]) != 0
 FINITE = (MASKS & (KINDS["infinity"] | KINDS["nan"])) == 0
 
 
@@ -29,7 +30,8 @@ class Errors:
         self.signal = self.noise = np.longdouble(0)  # squares of doubles overflow in doubles
 
     def compare(self, x: np.ndarray, z: np.ndarray) -> None:
-        """The errors of what was finite; a result that is not is infinitely far."""
+        """The errors of numbers, none of them NaN; a result that is not finite is infinitely far,
+        and so is any number from an infinity."""
         with np.errstate(all="ignore"):
             error = np.where(np.isfinite(z), np.abs(z - x), np.inf)
             self.largest = max(self.largest, float(error.max(initial=0.0)))
@@ -81,8 +83,9 @@ class Tally(Errors):
             name = "infinite" if kind == "infinity" else kind
             self.counts[name] += int(np.count_nonzero(became & bit))
         self.counts["saturated"] += int(np.count_nonzero(FINITE[after] & (flags & OVERFLOW != 0)))
-        given = FINITE[before]
-        self.compare(_codes.to_float64(x, "rne")[given], _codes.to_float64(z, "rne")[given])
+        given, now = _codes.to_float64(x, "rne"), _codes.to_float64(z, "rne")
+        told = FINITE[before] | (INFINITE[before] & (given != now))
+        self.compare(given[told], now[told])
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -119,7 +122,8 @@ class Told(Errors):
         finite = np.isfinite(x)
         self.infinite += int(np.count_nonzero(np.isinf(z) & finite))
         self.nan += int(np.count_nonzero(np.isnan(z) & ~np.isnan(x)))
-        self.compare(x[finite], z[finite])
+        told = finite | (np.isinf(x) & (x != z))  # an infinity that stays has no error
+        self.compare(x[told], z[told])
 
     def facts(self) -> dict[str, Any]:
         return {

@@ -12,7 +12,7 @@ from .._device import DeviceArray, queue
 from .._format import Format
 from .._machine import by_usual_arithmetic
 from .._workplace import Workplace
-from .calibration import range_finder
+from .calibration import METHODS, range_finder
 from .calibrator import Calibrator
 from .given import refuse_both
 from .grouping import Grouping
@@ -46,6 +46,11 @@ def calibrated(
     if calibrate == "minmax":
         refuse_both("calibrate = 'minmax'", percentile=percentile)
         return groups.ranges(x)
+    if not isinstance(calibrate, str) or calibrate not in METHODS:
+        raise ValueError(
+            f"calibrate = {calibrate!r}: it may be {', '.join(map(repr, METHODS))}, or a "
+            "ww.Calibrator"
+        )
     refuse_there(f"calibrate={calibrate!r}", x)
     find: Callable[[np.ndarray], tuple[Any, Any]] = range_finder(calibrate, rule.bits, percentile)
     if groups.kind == "tensor":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,6 +221,11 @@ class Blocks(Compared, Container):
 
     def __len__(self) -> int:
         return len(self._elements)
+
+    def __iter__(self) -> Iterator[Blocks]:
+        # Of a sequence without this method an IndexError, as of an axis of blocks, is the end.
+        for i in range(len(self)):
+            yield self[i]
 
     @property
     def nbytes(self) -> int:

@@ -11,7 +11,14 @@ from .._settings import How, Progress, several, told
 from .._table import Table, data_frame
 from .._unit import Several, Unit, named_units
 from . import plots
-from .bounds import Before, before, bound_beside, likely_bound_beside, lost_below
+from .bounds import (
+    Before,
+    before,
+    bound_beside,
+    end_of_range,
+    likely_bound_beside,
+    lost_below,
+)
 from .given import checked_against, study_data
 from .growth import ErrorGrowth, over_dots, prefix_figures
 from .operands import checked_lengths, shared_block
@@ -54,6 +61,7 @@ class Accumulation(ErrorGrowth):
             return self._by_unit({x: np.array([limit(x, k) for k in self.lengths]) for x in units})
 
         self.bounds = of_units(lambda x, k: bound_beside(units[x], k, self._before[x].roundings))
+        self._end = {name: end_of_range(unit) for name, unit in units.items()}
         self._below = of_units(lambda x, k: lost_below(units[x], k))
         self.likely_bounds = of_units(
             lambda x, k: likely_bound_beside(units[x], k, confidence, self._before[x].roundings)
@@ -118,21 +126,23 @@ class Accumulation(ErrorGrowth):
     def limits(self, unit: str) -> tuple[np.ndarray, np.ndarray]:
         """The bound and the likely bound of a unit's absolute errors, of the errors' shape.
 
-        unit: its name. They are Higham's, with what underflow may have cost beside them; infinite
-        where a result, or an operand, overflowed.
+        unit: its name. They are Higham's, with what underflow may have cost beside them, and what
+        operands lost that were rounded past the ends of their range; infinite where a result
+        overflowed, or may have without a trace, as in formats that saturate or wrap.
 
         >>> found = accumulation([60000.0] * 2, None, "mac(e5m10)", lengths=[1, 2])
         >>> found.limits("mac(e5m10)")[0].round(1).tolist()
         [[[58.7, inf]]]
         """
         below = np.where(np.isfinite(self.error[unit]), self._below[unit], np.inf)
-        if self._before[unit].underflowed:  # which lose what they have lost
+        if self._before[unit].strayed:  # which lose what they have lost
             below = below + np.abs(self.operand_error[unit])
         found = []
         for lines in (self.bounds, self.likely_bounds):
             with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
                 limit = lines[unit] * self.magnitude[unit] + below * (1 + lines[unit])
-            found.append(np.where(np.isinf(below), np.inf, limit))
+            past = self.magnitude[unit] + np.fmax(limit, 0) > self._end[unit]  # NaN is no limit
+            found.append(np.where(np.isinf(below) | past, np.inf, limit))
         return found[0], found[1]
 
     def _relative_limits(self, unit: str) -> list[np.ndarray]:
@@ -247,7 +257,7 @@ def accumulation(
         runs = [How(engine, threads, seed) for seed in of_units[name]]
         figures[name] = prefix_figures(x, ends, runs, against)
         if against == "given":
-            met[name] = before(unit, x.rounded, rounding, x.underflowed)
+            met[name] = before(unit, x.rounded, rounding, x.strayed)
         tell(done, len(chosen))
     return Accumulation(chosen, ends, figures, of_units, confidence, against, b is None, met)
 

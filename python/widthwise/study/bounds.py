@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._create import array
 from .._format import Format
+from .._format_facts import lowest
 from .._unit import Unit, as_unit
 
 NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
@@ -127,14 +129,14 @@ class Before(NamedTuple):
     """What terms met before the unit: roundings of values to its operands."""
 
     roundings: Sequence[Rounding] = ()
-    underflowed: bool = False
+    strayed: bool = False
 
 
-def before(u: Unit, rounded: Iterable[str], mode: str, underflowed: bool) -> Before:
+def before(u: Unit, rounded: Iterable[str], mode: str, strayed: bool) -> Before:
     """Of the named operands, that were rounded by a mode."""
     formats = {"a": u.a, "b": u.b, "c": u.c, "scale_a": u.scale_format, "scale_b": u.scale_format}
     fields = ({"fmt": str(formats[name]), "rm": mode} for name in sorted(rounded))
-    return Before([rounding(each, 1) for each in fields], underflowed)
+    return Before([rounding(each, 1) for each in fields], strayed)
 
 
 def lost_below(u: Unit, k: int) -> float:
@@ -142,7 +144,7 @@ def lost_below(u: Unit, k: int) -> float:
 
     Each at most the last digit there, or the least normal number where a format has none below.
     """
-    formats = [Format(text) for text in rounded_to(fields_of(u))]
+    formats = [Format(fields["fmt"]) for fields in rounded_to(fields_of(u))]
     digits = [f.least_digit if f.has_subnormals and not f.ftz else f.emin for f in formats]
     return (k + 1) * sum(math.ldexp(1.0, digit) for digit in digits if digit < MOST_EXPONENT)
 
@@ -150,12 +152,28 @@ def lost_below(u: Unit, k: int) -> float:
 MOST_EXPONENT = 1024  # of a float64
 
 
-def rounded_to(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The formats of a unit's roundings; those of its operands are none."""
+def end_of_range(u: Unit) -> float:
+    """Past which a rounding of the unit may deliver a number, as one that saturates or wraps does:
+    from there on no bound holds. Infinite where what is too large becomes an infinity or NaN."""
+    return min(map(silent_end, rounded_to(fields_of(u))), default=math.inf)
+
+
+def silent_end(fields: Mapping[str, Any]) -> float:
+    f = Format(fields["fmt"])
+    if f.emax >= MOST_EXPONENT - 2:
+        return math.inf
+    largest = float(f.max_finite)
+    past = array([4 * largest, -4 * largest], f, rounding=fields.get("rm", "rne"))
+    nearer = min(largest, -lowest(f)) if f.signed else largest
+    return nearer if np.any(np.isfinite(past.to_float64("rne"))) else math.inf
+
+
+def rounded_to(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A unit's roundings; those of its operands are none."""
     for key, value in fields.items():
         if isinstance(value, Mapping) and key not in ("a", "b", "c", "scale"):
             if "fmt" in value:
-                yield value["fmt"]
+                yield value
             yield from rounded_to(value)
 
 

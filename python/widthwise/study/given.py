@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._array import Array
-from .._compare import classify, equal
+from .._compare import classify, equal, greater
 from .._container import without_tensor_scale
-from .._create import array
+from .._create import array, from_bits
 from .._dot import NAMES, Operands
 from .._reading import shortened
 from .._unit import Unit
@@ -36,7 +36,7 @@ class Data(NamedTuple):
     `operands` are the unit's, rounded to its formats; `read` what it keeps of them, which is less
     where it drops digits (TF32 in binary32 registers). `given` are the data in formats that hold
     them, those of `given_unit`; the names of those that rounding changed are in `rounded`, and
-    whether one of them fell below the normal numbers.
+    whether that took one of them out of the normal numbers' range.
     """
 
     unit: Unit
@@ -45,7 +45,7 @@ class Data(NamedTuple):
     given: Operands
     given_unit: Unit
     rounded: frozenset[str]
-    underflowed: bool = False
+    strayed: bool = False
 
     @property
     def k(self) -> int:
@@ -79,14 +79,15 @@ def study_data(
     arrays = [z if y is None else y for y, z in zip(exact, used, strict=True)]
     arrays[3:] = in_one_format(*arrays[3:])
     holder = unit_that_holds(unit, arrays)
-    below = any(y is not None and fell_below(y, z) for y, z in zip(exact, used, strict=True))
-    return Data(unit, x, read, Operands.of_dots(holder, *arrays), holder, changed, below)
+    out = any(y is not None and strays(y, z) for y, z in zip(exact, used, strict=True))
+    return Data(unit, x, read, Operands.of_dots(holder, *arrays), holder, changed, out)
 
 
-def fell_below(exact: Array, rounded: Array) -> bool:
-    """Whether rounding changed a number to one below the normal ones."""
+def strays(exact: Array, rounded: Array) -> bool:
+    """Whether rounding changed a number to one below the normal ones, or one past the largest."""
     small = np.isin(classify(rounded), SMALL)
-    return bool(np.any(small & ~equal(exact, rounded)))
+    largest = from_bits(rounded.format.codes["max_finite"], rounded.format)
+    return bool(np.any(small & ~equal(exact, rounded) | greater(abs(exact), largest)))
 
 
 def as_given(x: Any, rounded: Array | None) -> Array | None:

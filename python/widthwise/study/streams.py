@@ -80,7 +80,7 @@ def streamed(
     figures = {name: np.stack(s.figures, axis=1)[None] for name, s in streams.items()}
     seeds = {name: [seed] for name in chosen}
     met = {
-        name: before(s.unit, s.rounded, rounding, s.underflowed)
+        name: before(s.unit, s.rounded, rounding, s.strayed)
         for name, s in streams.items()
         if against == "given"
     }
@@ -132,7 +132,7 @@ class Stream:
         self.length = 0
         self.truth: Truth | None = None
         self.rounded: frozenset[str] = frozenset()
-        self.underflowed = False
+        self.strayed = False
         self.figures: list[np.ndarray] = []
 
     def take(self, piece: Piece) -> None:
@@ -141,7 +141,7 @@ class Stream:
             self.truth = Truth(x, self.against, apart=True)
         self.truth.add(x, 0, x.k)
         self.rounded |= x.rounded
-        self.underflowed |= x.underflowed
+        self.strayed |= x.strayed
         self.sum.add(x.operands)
         self.length += x.k
         self.figures.append(self.truth.figures(self.unit, self.sum.delivered().reshape(1)))
