@@ -5,7 +5,6 @@
 #include "format_hint.hpp"
 #include "format_names.hpp"
 #include "number_systems.hpp"
-#include "other_names.hpp"
 #include "reading.hpp"
 
 namespace widthwise {
@@ -83,13 +82,11 @@ std::string_view with_angles(const Scanner& in, std::string_view head) {
     in.fail(in.at(), fmt::format("{} are integers with a scale, no format of single numbers; in "
                                  "Python ww.affine(x, {}) makes them",
                                  quoted(in.ahead(";")), quoted(in.ahead(";"))));
-  if (const auto hint = fixed_hint(in.ahead(";:)")))
-    in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));
   const std::string_view text = with_angles(in, head);
   const std::string hint = format_hint(text);
   const std::string_view forms =
       "; write a name as binary16 or e4m3fn, or a form: e5m10 has 5 exponent and 10 fraction bits, "
-      "fixed8.4 4 of 8 bits behind the point; posit16es2, takum16, table(nf4)";
+      "fixed8.4 4 of 8 bits behind the point, and posit16es2, takum16, table(nf4)";
   in.fail(in.at(), fmt::format("no format {}{}{}", quoted(text), hint,
                                hint.starts_with("; here") ? "" : forms));
 }

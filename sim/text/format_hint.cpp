@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format_names.hpp"
+#include "other_names.hpp"
 #include "scanner.hpp"
 #include "widthwise/sim/tables.hpp"
 
@@ -94,7 +95,7 @@ constexpr Several several[] = {
 }  // namespace
 
 std::string format_hint(std::string_view text) {
-  for (const auto hint : {fix_hint, bracket_hint, typestr_hint, name_hint})
+  for (const auto hint : {fixed_hint, fix_hint, bracket_hint, typestr_hint, name_hint})
     if (const auto found = hint(text)) return fmt::format("; here it is {}", *found);
   for (const Several& s : several)
     if (s.text == text) return fmt::format("; here it is {}", s.ways);

