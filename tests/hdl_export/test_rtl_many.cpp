@@ -29,8 +29,8 @@ constexpr long million = 1'000'000;
 
 }  // namespace
 
-TEST_CASE("a million vectors of fma of three 8-bit formats, in Verilator") {
-  if (have("verilator")) check_all(HdlSimulator::verilator, fma_duts(91'000));
+TEST_CASE("a million vectors of fma of three 8-bit formats, in turn, in Verilator") {
+  if (have("verilator")) check_all(HdlSimulator::verilator, in_turn(fma_duts(91'000), 3));
 }
 
 TEST_CASE("fma on all operands of three 8-bit formats in every mode, in Verilator") {

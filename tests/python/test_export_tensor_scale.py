@@ -59,7 +59,7 @@ def test_constants_have_the_port(case):
     assert 'ww.blocks(x, "nvfp4", tensor_scale=b)' in readme and "| `divide_round`" not in readme
 
 
-@pytest.mark.sample(1)
+@pytest.mark.in_turn(2)
 def test_modules_pass_in_verilator(case):
     needs("verilator")
     folder = case[0]
@@ -74,6 +74,7 @@ def small(tmp_path, **how):
     return tmp_path / "x"
 
 
+@pytest.mark.in_turn(3)
 def test_icarus_headers_and_yosys(tmp_path):
     needs("iverilog")
     needs("yosys")
@@ -81,6 +82,7 @@ def test_icarus_headers_and_yosys(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(3)
 def test_registers(tmp_path):
     needs("iverilog")
     there = small(tmp_path, vectors=40, pipeline="unpack,largest,scale,divide,round")
@@ -89,6 +91,7 @@ def test_registers(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.in_turn(2)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -135,6 +138,7 @@ endmodule
 """
 
 
+@pytest.mark.in_turn(3)
 def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
     needs("verilator")
     assert "\n0 errors" in said_beside_the_model(small(tmp_path, vectors=10, model=True), BENCH)
