@@ -393,29 +393,22 @@ Rules some_rules(const ProductTask& task) {
 // Units of every shape, by the rules of their fields.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  const Chain& chain = u.chain;
-  Unit z{.a = of(u.a),
-         .b = of(u.b),
-         .c = of(u.c),
-         .lanes = u.lanes,
-         .product = {.round = of(u.product.round),
-                     .exponent = u.product.exponent,
-                     .overflow_to_inf_at = u.product.overflow_to_inf_at},
-         .groups = u.groups,
-         .group_sum = of(u.group_sum),
-         .block_sum = of(u.block_sum),
-         .c_sum = of(u.c_sum),
-         .c_level = u.c_level,
-         .late_frac = u.late_frac,
-         .out = of(u.out),
-         .scale = of(u.scale),
-         .chain = {.lane_permutation = chain.lane_permutation,
-                   .c_at = chain.c_at,
-                   .c_round = of(chain.c_round),
-                   .compensation = chain.compensation,
-                   .final = of(chain.final)}};
-  if (chain.promote) z.chain.promote = {chain.promote->interval, of(chain.promote->round)};
-  return z;
+  return {.a = of(u.a),
+          .b = of(u.b),
+          .c = of(u.c),
+          .lanes = u.lanes,
+          .product = {.round = of(u.product.round),
+                      .exponent = u.product.exponent,
+                      .overflow_to_inf_at = u.product.overflow_to_inf_at},
+          .groups = u.groups,
+          .group_sum = of(u.group_sum),
+          .block_sum = of(u.block_sum),
+          .c_sum = of(u.c_sum),
+          .c_level = u.c_level,
+          .late_frac = u.late_frac,
+          .out = of(u.out),
+          .scale = of(u.scale),
+          .chain = of(u.chain)};
 }
 
 }  // namespace

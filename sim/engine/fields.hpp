@@ -43,6 +43,15 @@ constexpr std::optional<Scale> of(const std::optional<Scale>& s) {
   return s ? std::optional(Scale{.fmt = s->fmt, .block = s->block, .apply = s->apply})
            : std::nullopt;
 }
+constexpr Chain of(const Chain& c) {
+  Chain z{.lane_permutation = c.lane_permutation,
+          .c_at = c.c_at,
+          .c_round = of(c.c_round),
+          .compensation = c.compensation,
+          .final = of(c.final)};
+  if (c.promote) z.promote = {.interval = c.promote->interval, .round = of(c.promote->round)};
+  return z;
+}
 
 inline constexpr const char* unknown = "there is more to the unit than the engine knows of";
 

@@ -34,22 +34,19 @@ std::string unlike_a_chain(const Unit& u) {
 // Chains of multiply-adds, whose exponents and registers nobody looks at.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  const Chain& chain = u.chain;
-  Unit z{.a = of(u.a),
-         .b = of(u.b),
-         .c = of(u.c),
-         .lanes = 1,
-         .product = {.round = of(u.product.round), .exponent = u.product.exponent},
-         .groups = u.groups,
-         .group_sum = of(u.group_sum),
-         .block_sum = of(u.block_sum),
-         .c_sum = of(u.c_sum),
-         .c_level = u.c_level,
-         .late_frac = u.late_frac,
-         .out = of(u.out),
-         .chain = {.c_at = chain.c_at, .c_round = of(chain.c_round), .final = of(chain.final)}};
-  if (chain.promote) z.chain.promote = {chain.promote->interval, of(chain.promote->round)};
-  return z;
+  return {.a = of(u.a),
+          .b = of(u.b),
+          .c = of(u.c),
+          .lanes = 1,
+          .product = {.round = of(u.product.round), .exponent = u.product.exponent},
+          .groups = u.groups,
+          .group_sum = of(u.group_sum),
+          .block_sum = of(u.block_sum),
+          .c_sum = of(u.c_sum),
+          .c_level = u.c_level,
+          .late_frac = u.late_frac,
+          .out = of(u.out),
+          .chain = of(u.chain)};
 }
 
 // What codes, and the digits that a rounding looks at, take.

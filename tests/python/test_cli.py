@@ -62,6 +62,11 @@ def test_info_shows_formats_of_blocks(command, text):
     [
         ("hopper", "there are hopper.e4m3.f32"),
         ("b200", "B200 is blackwell; there are blackwell"),
+        ("posit(16,2)", "here it is posit16es2"),
+        ("torch.float16", "here it is float16"),
+        ("h100.f16.f32", "take hopper.f16.f32"),
+        ("binry32", "nearest name: 'binary32'"),
+        ("mac(e5m10", "the text ends"),
         ("affine(int8)", "quantize --format takes it"),
         ("affine(int4,symmetric,32)", "quantize --format takes it"),
     ],

@@ -29,6 +29,14 @@ def vectors(folder, name):
     return [[int(x, 16) for x in line.split()] for line in lines if not line.startswith("//")]
 
 
+def check_in_verilator(folder):
+    """All vectors of module x pass."""
+    needs("verilator")
+    done = make(folder, "verilator")
+    assert done.returncode == 0, done.stdout
+    assert f"{len(vectors(folder, 'x'))} vectors, 0 errors" in done.stdout
+
+
 def lanes(bus, width, count):
     return [bus >> width * i & (1 << width) - 1 for i in range(count)]
 

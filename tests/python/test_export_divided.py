@@ -11,7 +11,14 @@ import pytest
 import widthwise as ww
 from exported_folders import check_that_a_change_is_seen, make, needs
 from model_calls import LIB
-from test_export_blocks import constants, lanes, model_of, said_beside_the_model, vectors
+from test_export_blocks import (
+    check_in_verilator,
+    constants,
+    lanes,
+    model_of,
+    said_beside_the_model,
+    vectors,
+)
 
 # e2m1's and e4m3fn's numbers from 0 on, in the order of their codes.
 E2M1 = [Fraction(x) for x in ("0", "1/2", "1", "3/2", "2", "3", "4", "6")]
@@ -100,11 +107,7 @@ def test_vectors_are_the_definition(case):
 
 @pytest.mark.in_turn(5)
 def test_modules_pass_in_verilator(case):
-    needs("verilator")
-    folder = case[0]
-    done = make(folder, "verilator")
-    assert done.returncode == 0, done.stdout
-    assert f"{len(vectors(folder, 'x'))} vectors, 0 errors" in done.stdout
+    check_in_verilator(case[0])
 
 
 def test_constants_say_what_is_divided(case):

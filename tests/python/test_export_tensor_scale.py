@@ -8,7 +8,14 @@ import pytest
 import widthwise as ww
 from exported_folders import check_that_a_change_is_seen, make, needs
 from model_calls import LIB
-from test_export_blocks import constants, lanes, model_of, said_beside_the_model, vectors
+from test_export_blocks import (
+    check_in_verilator,
+    constants,
+    lanes,
+    model_of,
+    said_beside_the_model,
+    vectors,
+)
 from test_export_divided import numbers_of, nvfp4
 
 TEXT = "blocks(nvfp4, a={}, tensor_scale=port)"
@@ -61,11 +68,7 @@ def test_constants_have_the_port(case):
 
 @pytest.mark.in_turn(2)
 def test_modules_pass_in_verilator(case):
-    needs("verilator")
-    folder = case[0]
-    done = make(folder, "verilator")
-    assert done.returncode == 0, done.stdout
-    assert f"{len(vectors(folder, 'x'))} vectors, 0 errors" in done.stdout
+    check_in_verilator(case[0])
 
 
 def small(tmp_path, **how):

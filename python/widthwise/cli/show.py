@@ -201,13 +201,14 @@ def format_or_unit(text: str) -> Format | BlockFormat | Unit:
             return Unit(text)
         except ValueError as no_unit:
             is_unit = re.search(r"[({.]", text) and not text.strip().lower().startswith("table(")
-            is_unit = is_unit or leads_on(no_unit) and not leads_on(no_format)
+            if leads_on(no_unit) != leads_on(no_format):
+                is_unit = leads_on(no_unit)
             raise (no_unit if is_unit else no_format) from None
 
 
 def leads_on(why: ValueError) -> bool:
-    """Whether an error knows more of a name than that there is none, and how names look."""
-    return str(why).count(";") > 1
+    """Whether an error knows more of a name than that there is none, and what there is."""
+    return not re.search(r": no (format|unit) '.*'; write a |: no kind '.*'; there are ", str(why))
 
 
 def operand(text: str, format: Format) -> Array:
