@@ -17,8 +17,10 @@ struct Port {
 
 // What a top module keeps between blocks: codes, each of which needs the one before, or a register.
 enum class RunningSum { none, of_codes, of_register, of_quire };
-constexpr bool keeps_register(RunningSum sum) { return sum >= RunningSum::of_register; }
-// Else with its last block.
+constexpr bool keeps_register(RunningSum sum) {
+  return sum == RunningSum::of_register || sum == RunningSum::of_quire;
+}
+// Whether C comes with a sum's first block; else with its last.
 constexpr bool begins_with_c(RunningSum sum) {
   return sum == RunningSum::of_codes || sum == RunningSum::of_quire;
 }

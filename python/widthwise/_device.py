@@ -92,7 +92,9 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
                 f"the places of shape {to.shape} do not lie side by side; whole rows are filled"
             )
         given = value._with(np.broadcast_to(value._bits, to._bits.shape))
-        if np.may_share_memory(to._bits, given._bits):
+        # Of memory that was found there, each view has a stand-in of its own.
+        apart = value._place.stand_in is not self._place.stand_in
+        if apart or np.may_share_memory(to._bits, given._bits):
             given = copied(given)
         if to.size:
             core.gather(queue(self._place.gpu), to._place.address_of(to._bits), given._for_core)

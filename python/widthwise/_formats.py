@@ -35,6 +35,9 @@ class Formats(Mapping[str, Format]):
             return self._named[name][0]
         raise KeyError(f"no format is named {name!r}; {way_of(Format, name)}")
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._named
+
     def _ipython_key_completions_(self) -> list[str]:
         """What Tab offers behind `ww.formats['`."""
         return list(self)

@@ -67,7 +67,8 @@ class Unit:
 
         Raises:
             ValueError: the text is no unit; the message gives line and column.
-            OSError: the file cannot be read.    TypeError: neither a text nor a path.
+            OSError: the file cannot be read.
+            TypeError: neither a text nor a path.
 
         >>> Unit.from_toml(Unit("mac(e5m10)").to_toml())
         Unit('mac(e5m10)')

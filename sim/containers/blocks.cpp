@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -156,7 +157,11 @@ class Quantise final : public BlockQuantiser::Work {
         specials_(spelled(f)),
         bounds_{static_cast<float>(scaler_.steps().max), borders_of(f.element, how.rounding),
                 small_is_zero(f.element, how.rounding)},
-        plain_(is_plain(f)) {}
+        plain_(is_plain(f)) {
+    if (maxima_ && !maxima_->of_blocks.empty() && maxima_->of_blocks.size() != grid.scales())
+      throw std::invalid_argument("maxima: they are of other blocks than the grid's " +
+                                  std::to_string(grid.scales()));
+  }
 
   std::size_t panels() const final { return panels_.count(); }
 

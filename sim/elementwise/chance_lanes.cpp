@@ -34,8 +34,7 @@ void choices(const Chances& chances, const float* x, const std::uint8_t* near,
     const auto here = hn::GatherIndex(d, c.values, from), there = hn::GatherIndex(d, c.values, to);
     const auto number = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x + i));
     const auto behind = hn::Sub(number, here), gap = hn::Abs(hn::Sub(there, here));
-    const auto random = hn::ConvertTo(d, hn::BitCast(di, random_words(d, bits + i)));
-    const auto reaches = hn::Sub(hn::Set(d, c.whole - c.less), random);
+    const auto reaches = hn::Sub(hn::Set(d, c.whole - c.less), load_bits(d, bits + i));
     const auto away = hn::Ge(hn::Mul(hn::Abs(behind), hn::Set(d, c.whole)), hn::Mul(reaches, gap));
     const auto code = hn::IfThenElse(hn::RebindMask(di, away), to, from);
     hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(du, code)), bytes, codes + i);

@@ -26,7 +26,8 @@ double value(const TableValue& v) {
 
 int digits_of(double x) {
   int exponent;
-  const auto digits = static_cast<std::uint64_t>(std::ldexp(std::frexp(x, &exponent), 53));
+  const auto digits =
+      static_cast<std::uint64_t>(std::ldexp(std::frexp(x, &exponent), digits_of_doubles));
   return digits == 0 ? 0 : digits_of_doubles - std::countr_zero(digits);
 }
 

@@ -27,13 +27,6 @@ HWY_INLINE auto load(D d, const T* x) {
     return hn::LoadU(d, x);
 }
 
-// Words of at most 52 bits, or where lanes are floats of at most 22, as numbers.
-template <class D>
-HWY_INLINE auto load_bits(D d, const std::uint64_t* bits) {
-  const hn::RebindToSigned<D> di;
-  return hn::ConvertTo(d, hn::BitCast(di, random_words(d, bits)));
-}
-
 // Whether a magnitude goes away from the integer below it, above which so much of a unit is left.
 template <RoundingMode mode, class D, class V, class M>
 HWY_INLINE auto goes_away(D d, V y, V left, M even) {
@@ -210,7 +203,7 @@ void codes_of(const FixedSteps& steps, const V* v, std::size_t n, Code* codes) {
   });
 }
 
-// Such sums.
+// `place` plus the nearest integers, held in the range.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToSigned<D>> nearest_sums(D d, const FixedSteps& steps,
                                                        const float* x) {

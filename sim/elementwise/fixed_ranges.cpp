@@ -60,7 +60,9 @@ void ranges(const FixedSteps& s, std::size_t n, double* v) {
       return by_rule(n, v, [=](auto d, auto x) HWY_ATTR {
         return hn::Add(modulo(d, x, high + 1), where(d, hn::Lt(x, hn::Zero(d)), low));
       });
-    default: return by_rule(n, v, [=](auto d, auto x) HWY_ATTR { return modulo(d, x, codes); });
+    case Overflow::wrap:
+      return by_rule(n, v, [=](auto d, auto x) HWY_ATTR { return modulo(d, x, codes); });
+    default: return;  // the first step has stopped at the ends
   }
 }
 

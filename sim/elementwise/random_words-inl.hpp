@@ -33,6 +33,13 @@ HWY_INLINE auto random_words(D, const std::uint64_t* bits) {
 #endif
 }
 
+// Words of at most 52 bits, or where lanes are floats of at most 22, as numbers.
+template <class D>
+HWY_INLINE auto load_bits(D d, const std::uint64_t* bits) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  return hn::ConvertTo(d, hn::BitCast(hn::RebindToSigned<D>(), random_words(d, bits)));
+}
+
 }  // namespace widthwise::elements::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

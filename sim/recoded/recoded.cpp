@@ -129,8 +129,8 @@ Opinion opinion(const ProductTask& task) {
   if (!found.unfit.empty()) return refuse(found.unfit);
   const Opinion inner = opinion_here({found.inner, task.k, task.flags, {}, task.outputs});
   // Seconds, measured: an operand's code by a table, and a result's in lanes or by integers.
-  const bool in_lanes =
-      found.inner.out.fmt == binary32 && task.unit.out.fmt.exponent != Exponent::takum;
+  const bool in_lanes = !task.flags && found.inner.out.fmt == binary32 &&
+                        task.unit.out.fmt.exponent != Exponent::takum;
   const double a_code = 2e-9, a_result = in_lanes ? 1e-9 : 40e-9;
   const double seconds = 1 / inner.rate + 2 * a_code / most_outputs +
                          (found.result ? a_result / static_cast<double>(task.k) : 0);

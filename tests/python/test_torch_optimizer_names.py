@@ -57,7 +57,7 @@ def test_what_layers_are_left_alone_goes_on_as_before(kind):
     train(net, opt, 1)
     train(plain, other, 1)
     assert torch.equal(net[0].weight, plain[0].weight) and torch.equal(net[0].bias, plain[0].bias)
-    assert has("e4m3", net[2].weight.data) and "accumulators" in opt.state_dict()
+    assert has("e4m3", net[2].weight.data) and opt.state_dict()["accumulators"] == {}
 
 
 @pytest.mark.parametrize("kind", ["quantize_optimizer", "OptimLP"])
@@ -144,3 +144,9 @@ def test_wrong_names_are_told_and_change_nothing(how, error, text):
     with pytest.raises(error, match=text):
         wt.quantize_optimizer(opt, **{"names": net, **how})
     assert type(opt) is torch.optim.SGD
+
+
+def test_rules_on_parameters_are_no_names_of_states():
+    opt = made("SGD", model().parameters())
+    with pytest.raises(ValueError, match=r"momentum = \{'\*': …\}.*write .*'momentum_buffer'"):
+        wt.quantize_optimizer(opt, momentum={"*": "e5m2"})

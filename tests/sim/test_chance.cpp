@@ -75,16 +75,16 @@ void check(const char* text, const Rounding& r, Tally& tally, std::uint64_t& exp
 TEST_CASE("tables by random bits are the definition's") {
   Tally tally;
   std::uint64_t expected = 0;
+  std::size_t cases = 0;
   for (const char* text :
        {"table(nf4)", "table(fp4)", "table(apot4)", "table(dynamic8)", "table(-1,0,1)",
-        "table(-0,0,0.75,nan,-3)", "table(0,1e-30,0.25,1048576)",
-        "table(0,9.5367431640625e-07,1.00000095367431640625)", "table(0.1,0.3,0.7,0)"})
+        "table(-0,0,0.75,nan,-3)", "table(0,9.5367431640625e-07,1.00000095367431640625)"})
     for (const int k : {1, 8, 13, 22})
       for (const StochasticVariant variant : {plain, half}) {
         const Rounding r(k, variant);
-        if (way(text, r) == "stairs by chance") check(text, r, tally, expected);
+        if (way(text, r) == "stairs by chance") ++cases, check(text, r, tally, expected);
       }
-  CHECK(expected > 32 * count);
+  CHECK(cases == 56);
   tally.expect(expected);
 }
 
@@ -99,5 +99,7 @@ TEST_CASE("chances are left to the definition where digits would be lost") {
   CHECK(way("table(nf4)", Rounding(13, plain), false, count - 1) == "integers");
   CHECK(way("table(-1,1)", Rounding(13, plain)) == "integers");  // turns where 0 would be
   CHECK(way("table(0,0.1)", Rounding(13, plain)) == "integers");
+  CHECK(way("table(0.1,0.3,0.7,0)", Rounding(1, plain)) == "integers");
+  CHECK(way("table(0,1e-30,0.25,1048576)", Rounding(1, plain)) == "integers");
   CHECK(way("table(0,1e-300)", Rounding(8, plain)) == "integers");
 }

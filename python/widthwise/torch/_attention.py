@@ -98,12 +98,13 @@ def attention(
 
 def shared(query: torch.Tensor, x: torch.Tensor, name: str) -> torch.Tensor:
     """Each head as often as heads of query share it."""
-    if min(query.ndim, x.ndim) < 3 or query.shape[-3] % x.shape[-3]:
+    heads = x.shape[-3] if min(query.ndim, x.ndim) > 2 else 0
+    if not heads or query.shape[-3] % heads:
         raise ValueError(
             f"enable_gqa = True, and query and {name} are {tuple(query.shape)} and "
             f"{tuple(x.shape)}; their axis -3 has heads, of query a multiple of {name}'s"
         )
-    return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
+    return x.repeat_interleave(query.shape[-3] // heads, -3)
 
 
 def check_kind(name: str, mask: Any) -> None:

@@ -87,6 +87,8 @@ class Steps:
         """An accumulator for each parameter that has none, and what was written to the others."""
         for p, name in names_in(optimizer):
             self.names.setdefault(p, name)
+        if self.accumulator is None:
+            return
         for p in parameters(optimizer):
             if self.of(p, self.accumulator) is None:
                 continue
@@ -131,6 +133,8 @@ class Steps:
         return x if change is None else change(x).detach()
 
     def round_gradients(self, optimizer: Optimizer) -> None:
+        if self.grad is None:
+            return
         for p in parameters(optimizer):
             change = self.of(p, self.grad)
             if p.grad is not None and change is not None:
@@ -315,6 +319,7 @@ def quantize_optimizer(
     def read(name: str, told: Any) -> Any:
         return by_name(told, excluded, lambda how: change(name, how, rounding))
 
+    check_states(momentum)
     steps = Steps(
         read("weight", weight),
         scaling(read("grad", grad), grad_scale),
@@ -333,6 +338,16 @@ def quantize_optimizer(
     own.attach()
     steps.take_up(optimizer)
     return optimizer
+
+
+def check_states(momentum: Any) -> None:
+    """Keys of `momentum` name what an optimizer keeps: a rule on parameters stands behind one."""
+    for key in momentum if isinstance(momentum, Mapping) else ():
+        if set(str(key)) & set("*?["):
+            raise ValueError(
+                f"momentum = {{{key!r}: …}}: its keys are names of an optimizer's state; write "
+                f"{{'momentum_buffer': {{{key!r}: …}}}}"
+            )
 
 
 def change(name: str, told: Any, rounding: str) -> Change | None:
