@@ -437,7 +437,7 @@ double rate(const Rules& r, const ProductTask& task) {
       r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node);
   if (r.plain_twofold && lanes > 1 && !random) return 2e9 * lanes / (lanes + 2);
   const bool own = r.product && r.product->own && r.out.own;  // as the machine rounds
-  const double of_chain = random       ? (r.product ? 0.14e9 : 0.28e9)
+  const double of_chain = random       ? (r.product ? 0.24e9 : 0.28e9)
                           : !r.product ? 0.4e9
                                        : (own ? 0.5e9 : 0.27e9);
   if (r.group.node || r.block.node) return lanes > 1 ? 2 * of_chain : of_chain;

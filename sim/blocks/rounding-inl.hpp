@@ -222,8 +222,11 @@ HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Pas
   const Ints d;
   const M lossy = hn::Ne(p.exact, p.cut);
   I z = flag(lossy, inexact);
-  const M tiny = is_tiny(s, s.tininess, whole, at, p.exact, p.cut);
-  z = hn::Or(z, flag(hn::And(lossy, tiny), underflow));
+  const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.tiny_below)));
+  if (!hn::AllFalse(Doubles(), below)) {  // no rule calls tiny what is not
+    const M tiny = is_tiny(s, s.tininess, whole, at, p.exact, p.cut);
+    z = hn::Or(z, flag(hn::And(below, tiny), underflow));
+  }
   if (s.flush != Flush::keep && !s.daz)
     z = hn::Or(z, flag(is_flushed(s, whole, at, p.exact, p.cut), underflow | inexact));
   if (are_inside(s, p.cut)) [[likely]]

@@ -34,7 +34,7 @@ HWY_INLINE void turn_square(const std::byte* from, std::ptrdiff_t right, std::by
       next[2 * i] = hn::InterleaveLower(d, v[i], v[i + side / 2]);
       next[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + side / 2]);
     }
-    std::copy_n(next, side, v);
+    for (std::size_t i = 0; i < side; ++i) v[i] = next[i];  // by registers, as std::copy_n is not
   }
   for (std::size_t i = 0; i < side; ++i)
     hn::StoreU(v[i], d, reinterpret_cast<T*>(to + i * row_bytes));
