@@ -1,5 +1,7 @@
 #include "tensor_rival.hpp"
 
+namespace test_block_tiles {
+
 // Trees of the machine's floats, and exact sums in its doubles, on a GPU's threads.
 namespace {
 
@@ -124,3 +126,5 @@ TEST_CASE("block tiles refuse what they cannot do, and nothing less") {
                        {[](Unit& u) { u.lanes = 16; }, [](Unit& u) { u.product.round.reset(); },
                         [](Unit& u) { u.product.overflow_to_inf_at = 20; }});
 }
+
+}  // namespace test_block_tiles

@@ -5,6 +5,8 @@
 #include "tests/sim/chains.hpp"
 #include "widthwise/sim/presets.hpp"
 
+namespace test_chain_tiles {
+
 // Chains in integers on threads, by the kernels' own bodies on the CPU, against the reference.
 namespace {
 
@@ -75,3 +77,5 @@ TEST_SUITE("exhaustive") {
     for (const char* text : small_chains) with_reference.one_step(parse_unit(text));
   }
 }
+
+}  // namespace test_chain_tiles

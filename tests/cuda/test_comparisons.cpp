@@ -8,6 +8,8 @@
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_comparisons {
+
 // Comparisons, scaleb and integers on a device whose kernels run on the CPU by their own bodies,
 // against the CPU's own.
 namespace {
@@ -251,3 +253,5 @@ TEST_CASE("comparisons and scaleb that threads do not compute are refused in wor
       cuda::scaleb(host_device(), wide, {}, {binary32, nullptr}, nullptr, 1, nullptr, nullptr),
       std::invalid_argument);
 }
+
+}  // namespace test_comparisons

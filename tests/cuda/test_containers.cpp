@@ -4,6 +4,8 @@
 #include "container_rivals.hpp"
 #include "host_kernels.hpp"
 
+namespace test_containers {
+
 // Blocks and affine integers by the bodies of the kernels, on the CPU.
 using namespace tests;
 
@@ -56,3 +58,5 @@ TEST_CASE("the first number that may not be is told, and what a device has not i
                                {}, std::vector<double>(count_of(g), 1.0)),
                   std::logic_error);
 }
+
+}  // namespace test_containers

@@ -7,6 +7,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_convolutions {
+
 // Convolutions of images that lie on the device, which is this CPU, against the reference on this
 // CPU's windows.
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("convolutions that a device does not compute are refused in words") {
   CHECK_THROWS_AS(make("blackwell.mxfp8"), std::invalid_argument);
   CHECK_THROWS_AS(make("mac(e5m2, a=e8m0fnu)"), std::invalid_argument);
 }
+
+}  // namespace test_convolutions

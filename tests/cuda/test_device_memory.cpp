@@ -4,6 +4,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_device_memory {
+
 // Products whose operands and results lie on the device, which is this CPU, against the reference.
 namespace {
 
@@ -68,3 +70,5 @@ TEST_CASE("dense operands on a device are neither copied nor moved") {
   product.product->run(p, 0, 64);
   CHECK(device().copied < 64 * 64);  // what a launch tells of its operands
 }
+
+}  // namespace test_device_memory

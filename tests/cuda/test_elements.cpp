@@ -9,6 +9,8 @@
 #include "widthwise/random.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_elements {
+
 // Elementwise operations on a device whose kernels run on the CPU by their own bodies, against the
 // definition one value at a time.
 namespace {
@@ -404,3 +406,5 @@ TEST_CASE("sums and products of 16 bits, and of mixed formats, are the definitio
   }
   tally.expect(expected);
 }
+
+}  // namespace test_elements

@@ -7,6 +7,8 @@
 #include "tests/sim/random_units.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_exact_tiles {
+
 // Exact sums in doubles on a GPU's threads, by the kernels' own bodies on the CPU, against the
 // reference.
 namespace {
@@ -292,3 +294,5 @@ TEST_CASE("exact tiles refuse what they cannot do, and nothing less") {
   border.lies_between("fixedacc(e5m10, width=20, frac=8, align=rne)",
                       "fixedacc(e5m10, width=20, frac=8, align=rna)");
 }
+
+}  // namespace test_exact_tiles

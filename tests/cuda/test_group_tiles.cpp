@@ -1,5 +1,7 @@
 #include "tensor_rival.hpp"
 
+namespace test_group_tiles {
+
 // Groups of FP4 and its like: added exactly, then scaled, on a GPU's threads.
 namespace {
 
@@ -140,3 +142,5 @@ TEST_CASE("group tiles refuse what they cannot do, and nothing less") {
        [](Unit& u) { u.c_level = CLevel::late; }, [](Unit& u) { u.out.rm = RoundingMode::rne; },
        [](Unit& u) { u.chain.final = Round{.fmt = binary16}; }});
 }
+
+}  // namespace test_group_tiles

@@ -11,6 +11,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_multipliers {
+
 // Multipliers other than the exact one in the CUDA engine, whose kernels run on the CPU by their
 // own bodies.
 namespace {
@@ -148,3 +150,5 @@ TEST_CASE("a GPU multiplies by what has a name or a text, of as many digits as t
   CHECK(takes("mac(e15m63)", mitchell()));
   CHECK_FALSE(takes("mac(e15m64)", mitchell()));
 }
+
+}  // namespace test_multipliers

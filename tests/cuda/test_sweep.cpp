@@ -16,6 +16,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_sweep {
+
 // Sweeps whose kernels run on the CPU, against each unit's product by the planner's engine.
 namespace {
 
@@ -278,3 +280,5 @@ TEST_CASE("a sweep measures results of 64 bits, of numbers that threads hold, wi
   border.lies_between("mac(e15m112, final=e5m10)", "mac(e15m113, final=e5m10)");
   border.lies_between("fma(e4m3fn)", "fma(e4m3fn, scale=e8m0fnu:32:term)");
 }
+
+}  // namespace test_sweep

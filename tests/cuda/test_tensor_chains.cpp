@@ -1,5 +1,7 @@
 #include "tensor_rival.hpp"
 
+namespace test_tensor_chains {
+
 // What tensor tiles do beside a fused sum: scales, promotion, C last and C late.
 namespace {
 
@@ -285,3 +287,5 @@ TEST_CASE("tensor tiles refuse scales, chains and joins that they have not, and 
       "cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 26; },
       [](Unit& u) { u.group_sum.align.frac_bits = 27; });
 }
+
+}  // namespace test_tensor_chains

@@ -1,6 +1,8 @@
 #include "cuda/tensor_tiles.hpp"
 #include "tensor_rival.hpp"
 
+namespace test_tensor_tiles {
+
 // Tensor units on a GPU's threads, run on the CPU, against the reference.
 namespace {
 
@@ -201,3 +203,5 @@ TEST_CASE("tensor tiles refuse what they cannot do, and nothing less") {
   border.lies_between(f16, [](Unit& u) { u.chain.final = Round{.fmt = binary16}; });
   CHECK(cuda::tensor_tiles({preset("kulisch.f32"), 64}, host_device()) == nullptr);
 }
+
+}  // namespace test_tensor_tiles

@@ -16,6 +16,8 @@
 #include "tests/turns.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_tiles {
+
 // The GPU's tiles, run on the CPU, against the reference: the same codes, whatever the operands,
 // but where the tile itself says that the definition has to compute an output.
 namespace {
@@ -378,3 +380,5 @@ TEST_CASE("tiles have no sequence that rounds to fixed point") {
   for (const char* unit : {"mac(fixed16.8)", "fma(e5m10, c=fixed16.8, sum=fixed16.8)"})
     CHECK_FALSE(cuda::lane_plan(parse_unit(unit)).plan);
 }
+
+}  // namespace test_tiles

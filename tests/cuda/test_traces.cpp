@@ -11,6 +11,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_traces {
+
 // Traces and running results of products that lie on the device, which is this CPU, against the
 // reference's.
 namespace {
@@ -174,3 +176,5 @@ TEST_CASE("running results on a device of units of any kind are the reference's"
   CHECK(expected > 50 * m * n * 7);
   tally.expect(expected);
 }
+
+}  // namespace test_traces

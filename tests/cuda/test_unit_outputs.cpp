@@ -18,6 +18,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_unit_outputs {
+
 // The CUDA engine whose kernels run on the CPU by their own bodies, against the reference.
 namespace {
 
@@ -315,3 +317,5 @@ TEST_CASE("tiles compute all presets") {
     CHECK(std::ranges::any_of(why_none, &std::string::empty));
   }
 }
+
+}  // namespace test_unit_outputs

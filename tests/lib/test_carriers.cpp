@@ -6,6 +6,8 @@
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_carriers {
+
 // A result depends on its operands, format and environment, never on the carrier that computed it.
 namespace {
 
@@ -148,3 +150,5 @@ TEST_CASE("formats of 256 and 1,088 digits give the same results in every wider 
   for (const char* text : {"binary256", "e4m250"}) judge_format<Wide<4>, Wide<17>>(text, 300);
   judge_format<Wide<17>, Wide<65>>("e15m1000", 50);
 }
+
+}  // namespace test_carriers

@@ -5,6 +5,8 @@
 #include "operands.hpp"
 #include "tally.hpp"
 
+namespace test_host {
+
 // binary32 and binary64 against the processor this runs on, in its four directions, flags included.
 namespace {
 
@@ -155,3 +157,5 @@ TEST_CASE("binary64 to binary32, binary32 to binary64, either to int64: as the h
   judge_to_int64<float>(samples(100'000));
   judge_to_int64<double>(samples(100'000));
 }
+
+}  // namespace test_host

@@ -10,6 +10,8 @@
 #include "tally.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_host_flush {
+
 // Subnormals that the processor flushes, next to the least normal number: x86 by MXCSR.FTZ and
 // MXCSR.DAZ, which are apart, 64-bit Arm by FPCR.FZ, which is both.
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("what is flushed follows the rule of tininess") {
     CHECK(product(least | 0x80000000u, 0x3f000000, rule) ==
           std::pair(0x80000000u, underflow | inexact));
 }
+
+}  // namespace test_host_flush

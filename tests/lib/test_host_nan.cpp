@@ -8,6 +8,8 @@
 #include "tally.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_host_nan {
+
 // The NaN that x86 delivers, its MINSS and MAXSS and their flags, by its instructions.
 namespace {
 
@@ -135,3 +137,5 @@ TEST_CASE("x86's fused multiply-add hands a NaN on, and 0 * infinity beside one 
   judge_all<double>("", 0, {Operation::fma}, samples(50'000));
 }
 #endif
+
+}  // namespace test_host_nan

@@ -9,6 +9,8 @@
 #include "trial.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_nan {
+
 // Which NaN an operation delivers, canonical or an operand's, and what it raises.
 namespace {
 
@@ -16,6 +18,7 @@ using namespace tests;
 using Small = std::uint32_t;
 
 using namespace tests::nan_cases;
+using tests::nan_cases::Operands;
 
 const Layout<Small> single(binary32);
 
@@ -182,3 +185,5 @@ TEST_CASE("every NaN between every two corners of formats keeps what both of the
     }
   tally.expect(expected);
 }
+
+}  // namespace test_nan

@@ -6,6 +6,8 @@
 #include "tally.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_round {
+
 // The rounder by itself: what it decides, where it steps, and what lies past the ends of a format.
 namespace {
 
@@ -253,3 +255,5 @@ TEST_CASE("flushed results are zero with underflow and inexact, even where they 
   CHECK(rounded(0x1p-24f, f, {}).flags == (underflow | inexact));
   CHECK(rounded(0x1p-14f - 0x1p-26f, f, {}).code == 0x400);  // tested after rounding
 }
+
+}  // namespace test_round

@@ -3,6 +3,8 @@
 #include "operands.hpp"
 #include "tally.hpp"
 
+namespace test_side_by_side {
+
 // The quick ways of an operation: what they are sure of is what the operation says, whether one
 // value is worked on or a row of them.
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("a row of integers multiplies, normalises and looks up as one does") {
 }
 
 }  // namespace
+
+}  // namespace test_side_by_side

@@ -3,6 +3,8 @@
 #include "small.hpp"
 #include "traced.hpp"
 
+namespace test_trace {
+
 // What a trace hears: the stages in the order of the path, each with a number that holds there.
 namespace {
 
@@ -54,3 +56,5 @@ TEST_CASE(
   tally.expect(finite);
   CHECK(finite > 150'000);
 }
+
+}  // namespace test_trace

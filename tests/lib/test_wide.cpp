@@ -4,6 +4,8 @@
 #include "operands.hpp"
 #include "tally.hpp"
 
+namespace test_wide {
+
 // The arithmetic of the carriers themselves, against Boost's integers.
 namespace {
 
@@ -173,3 +175,5 @@ TEST_CASE("wide integers turn into each other and into built-in ones, low limbs 
   CHECK(Wide<4>(Wide<9>(x)) == x);
   CHECK(Wide<9>(x).limb[8] == 0);
 }
+
+}  // namespace test_wide

@@ -2,7 +2,7 @@
 // Reads: tests/oracle/dpu_blocks.py 10000 1
 // Flags: -fsanitize=shift -fno-sanitize-recover=all
 // Flags: build/tests/sim/libdot_text.a build/tests/oracle/libwalk.a build/sim/libwidthwise.a
-// Flags: -lfmt -ltomlplusplus
+// Flags: -lfmt -lhwy -ltomlplusplus
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

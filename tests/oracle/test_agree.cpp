@@ -11,6 +11,8 @@
 #include "widthwise/sim/mpfr_oracle.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_agree {
+
 // The two oracles share no code. Where they agree on every code, both are right, or were misled by
 // the same sentence of docs/semantics.md.
 namespace {
@@ -238,3 +240,5 @@ TEST_CASE("integers: walking and MPFR agree on every code to an integer, and bac
   }
   tally.expect(expected);
 }
+
+}  // namespace test_agree

@@ -12,6 +12,8 @@
 #include "widthwise/sim/mpfr_unit.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_reach {
+
 // Where the MPFR oracle goes beyond what can be walked: wide formats, huge exponents, long sums.
 namespace {
 
@@ -210,3 +212,5 @@ TEST_CASE("random bits: Philox-4x32-10 in the fields that the datapath page deal
   CHECK(mpfr_random_bits(17, 0, 0, 0, 1) == 0xe169c58d >> 15);
   CHECK(mpfr_random_bits(64, 0, 0, 0, 1) == 0x9b00dbd8bc57ac4c);
 }
+
+}  // namespace test_reach

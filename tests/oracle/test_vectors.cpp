@@ -13,6 +13,8 @@
 #include "widthwise/sim/mpfr_unit.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_vectors {
+
 // The oracles against recorded answers: directed vectors, and what real GPUs gave.
 namespace {
 
@@ -182,3 +184,5 @@ TEST_CASE("silicon: the MPFR unit gives what each GPU gave, on all 12,000 record
     }
   tally.expect(12'000);
 }
+
+}  // namespace test_vectors

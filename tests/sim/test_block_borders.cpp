@@ -2,6 +2,8 @@
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_block_borders {
+
 // Which units the blocks engine takes, one step inside each condition and one outside.
 namespace {
 
@@ -127,3 +129,5 @@ TEST_CASE("blocks: sums are rounded to formats and by bits that lanes have, and 
     CHECK_FALSE(opinion_at(u, 1).takes);
   }
 }
+
+}  // namespace test_block_borders

@@ -4,6 +4,8 @@
 #include "edges.hpp"
 #include "everywhere.hpp"
 
+namespace test_block_chance {
+
 // Block lanes that round by more random bits than a number of 53 digits, rounded to odd, answers
 // to: digits and bits together are more than 51.
 namespace {
@@ -103,3 +105,5 @@ TEST_CASE("blocks by many random bits: what goes another way") {
     border.lies_between(with(x.few, x.change), with(x.many, x.change));
   }
 }
+
+}  // namespace test_block_chance

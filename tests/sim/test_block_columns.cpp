@@ -14,6 +14,8 @@
 #include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_block_columns {
+
 // Blocks in few passes, down columns and in tiles, against the passes that take any block: those
 // compute the same blocks one after the other in a row that ends with a short one.
 using namespace widthwise;
@@ -209,3 +211,5 @@ TEST_CASE("the largest magnitude is found wherever it lies, infinity and NaN abo
       }
   });
 }
+
+}  // namespace test_block_columns

@@ -8,6 +8,8 @@
 #include "targets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_compensation {
+
 // Compensated sums in tiles of the machine's own floats and doubles against the reference, and
 // which units have them.
 using namespace widthwise;
@@ -299,3 +301,5 @@ TEST_CASE("compensated sums go in tiles of few digits where floats round to thos
         "kahan(e5m10, sum=e5m10;ftz)", "kahan(e5m10, sum=e5m10;sub=no)"})
     CHECK_MESSAGE((tile_of(text) == none || tile_of(text) == any_mode), text);
 }
+
+}  // namespace test_block_compensation

@@ -5,6 +5,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_formats {
+
 // Formats that the blocks engine rounds to, all modes and flags, where they lack something.
 using namespace widthwise;
 using namespace tests;
@@ -108,3 +110,5 @@ TEST_CASE("the blocks engine makes +0 of exact zeros alone, not of what is cut t
   Rival("blocks", u, tally, true).compare(p, "flags");
   tally.expect(4);
 }
+
+}  // namespace test_block_formats

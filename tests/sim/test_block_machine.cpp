@@ -6,6 +6,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_machine {
+
 // Block lanes whose every rounding is the machine's own, against the reference.
 namespace {
 
@@ -135,3 +137,5 @@ TEST_CASE("the machine's own roundings: what is rounded otherwise goes another w
   refused("tree(binary64, fan=4)", [](Unit& u) { u.group_sum.node_round.reset(); });
   refused("tree(binary64, fan=4)", [](Unit& u) { u.group_sum.width = 100; });
 }
+
+}  // namespace test_block_machine

@@ -15,6 +15,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
 
+namespace test_block_numbers {
+
 // Blocks on every instruction set: each element against the definition's product or quotient by its
 // block's scale, rounded once, and what is read back against the exact product. Which scale a block
 // has is shown in tests/python/test_blocks.py, against exact fractions.
@@ -486,3 +488,5 @@ TEST_CASE("scales in E4M3 beside their borders, of blocks that are whole vectors
     }
   tally.expect(expected);
 }
+
+}  // namespace test_block_numbers

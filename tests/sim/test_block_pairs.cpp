@@ -4,6 +4,8 @@
 #include "everywhere.hpp"
 #include "sim/blocks/chain_rules.hpp"
 
+namespace test_block_pairs {
+
 // Block lanes whose sums of two numbers are rounded to binary64 here and to fewer digits there, of
 // operands as wide as doubles, against the reference.
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("sums of two, to binary64 and to others: what goes another way") {
   refused(tree, [](Unit& u) { u.a.keep_frac = 20; });
   refused(tree, [](Unit& u) { u.product.overflow_to_inf_at = 20; });
 }
+
+}  // namespace test_block_pairs

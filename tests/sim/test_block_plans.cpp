@@ -5,6 +5,8 @@
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
 
+namespace test_block_plans {
+
 // How block lanes take a unit, on both sides of every condition of their faster ways. That they are
 // right whichever way they go is for test_blocks.cpp.
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("trees of binary32 are the machine's own additions") {
   task.flags = false, task.multiplier = mitchell();
   CHECK(way(*plan(task).rules) == "one by one");
 }
+
+}  // namespace test_block_plans

@@ -6,6 +6,8 @@
 #include "edges.hpp"
 #include "everywhere.hpp"
 
+namespace test_block_scales {
+
 // Block lanes whose operands come with their scales, against the reference: where both have so many
 // exponents that the lanes look out for what they have no room for.
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("blocks with scaled operands of many exponents: what goes another way"
     CHECK_FALSE(takes(parse_unit(text)));
   }
 }
+
+}  // namespace test_block_scales

@@ -10,6 +10,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_tiles {
+
 // The blocks engine's tiles, which take units without flags whose operands lie near enough to one,
 // against the reference: at the boundaries of what they condition.
 namespace {
@@ -251,3 +253,5 @@ TEST_CASE("tiles of exact blocks see every digit that a double has, and no more"
       x.compare(sign, tally);
   tally.expect(12);
 }
+
+}  // namespace test_block_tiles

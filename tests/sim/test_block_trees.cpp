@@ -9,6 +9,8 @@
 #include "targets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_trees {
+
 // Trees that round to few digits in tiles of floats against the reference, and which units have
 // them.
 using namespace widthwise;
@@ -139,3 +141,5 @@ TEST_CASE("trees to few digits: every condition, on both sides") {
     CHECK_MESSAGE(!is_short_tree(text), text);
   CHECK(!is_short_tree("tree(e5m10, fan=8)", true));
 }
+
+}  // namespace test_block_trees

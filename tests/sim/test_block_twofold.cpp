@@ -7,6 +7,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_block_twofold {
+
 // Block lanes whose exact sums are two doubles each, against the reference.
 namespace {
 
@@ -236,3 +238,5 @@ TEST_CASE("sums of two doubles: what is summed or rounded otherwise goes another
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.out.zero_sign = ZeroSign::plus; });
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.group_sum.width = 4000; });
 }
+
+}  // namespace test_block_twofold

@@ -2,6 +2,8 @@
 #include "edges.hpp"
 #include "everywhere.hpp"
 
+namespace test_block_watch {
+
 // Block lanes that align and cut numbers as wide as doubles, and look out for those that they have
 // no room for, against the reference.
 namespace {
@@ -219,3 +221,5 @@ TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   });
   CHECK_FALSE(takes(last));
 }
+
+}  // namespace test_block_watch

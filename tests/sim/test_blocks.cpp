@@ -12,6 +12,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_blocks {
+
 // The blocks engine against the reference: the same codes, whatever the operands.
 namespace {
 
@@ -423,3 +425,5 @@ TEST_CASE("a fused sum has no nodes, whatever its node_round says") {
     }
   FAIL("no engine beside the reference takes it");
 }
+
+}  // namespace test_blocks

@@ -12,6 +12,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_chance {
+
 // Conversions to tables by random bits, between stairs, against the definition.
 using namespace widthwise;
 
@@ -103,3 +105,5 @@ TEST_CASE("chances are left to the definition where digits would be lost") {
   CHECK(way("table(0,1e-30,0.25,1048576)", Rounding(1, plain)) == "integers");
   CHECK(way("table(0,1e-300)", Rounding(8, plain)) == "integers");
 }
+
+}  // namespace test_chance

@@ -4,6 +4,8 @@
 #include "dot_text.hpp"
 #include "tests/lib/tally.hpp"
 
+namespace test_closing_gaps {
+
 // Closing the gaps between clusters of terms changes no rounding: the full sum is the judge.
 namespace {
 
@@ -113,3 +115,5 @@ TEST_CASE("nothing is closed where another sum or a further node still looks at 
   CHECK(dot(grouped, {0x1p60, 0x1.8p-60, -0x1p60, 0}, {0x1p60, 1, 0x1p60, 0}) ==
         codes(binary32, {0x1.8p-60}));
 }
+
+}  // namespace test_closing_gaps

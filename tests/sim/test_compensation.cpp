@@ -8,6 +8,8 @@
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_compensation {
+
 // Sums with compensation, by examples worked out by hand. dpu_ref.py and MPFR judge random ones:
 // test_dpu.cpp, tests/python/test_verify.py.
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE(
     if (o.engine != "wide52") CHECK(o.takes == takers.contains(o.engine));  // not on every machine
   }
 }
+
+}  // namespace test_compensation

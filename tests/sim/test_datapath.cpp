@@ -9,6 +9,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_datapath {
+
 // Corners that the datapath page names, on units whose answer can be worked out by hand.
 namespace {
 
@@ -396,3 +398,5 @@ TEST_CASE("a trace shows every wire, and the flags are those of all roundings on
     CHECK(code == dot.at_the_end_of_the_trace(*engine));
   }
 }
+
+}  // namespace test_datapath

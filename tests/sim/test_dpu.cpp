@@ -11,6 +11,8 @@
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_dpu {
+
 // The reference against dpu_ref.py, the datapath page in integers of Python: random units, random
 // operands. Every pair of carriers that can hold a unit has to give the same code.
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("dpu_ref.py and the reference agree on random units and operands, what
   CHECK(lines.close() == 0);
   tally.expect(count);
 }
+
+}  // namespace test_dpu

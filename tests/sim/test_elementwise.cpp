@@ -16,6 +16,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_elementwise {
+
 // Elementwise operations in lanes and by tables, against the definition one value at a time.
 namespace {
 
@@ -480,3 +482,5 @@ TEST_CASE("sums and products of bfloat16 at both ends of float's exponents, with
       }
   tally.expect(expected);
 }
+
+}  // namespace test_elementwise

@@ -7,6 +7,8 @@
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/elementwise_chain.hpp"
 
+namespace test_elementwise_chain {
+
 // Several operations a chunk at a time, and operations in place.
 
 using namespace tests;
@@ -83,3 +85,5 @@ TEST_CASE("a result may overwrite an operand of its width, whichever way it goes
     }
   tally.expect(9 * n);
 }
+
+}  // namespace test_elementwise_chain

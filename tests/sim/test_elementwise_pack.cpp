@@ -11,6 +11,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_elementwise_pack {
+
 // Floats to codes of 8 and 16 bits, blocks of vectors at a time, against what comes with flags: a
 // loop of its own, which test_elementwise.cpp compares with the definition.
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("packing keeps the order of elements, and does blocks with specials ag
         }
   });
 }
+
+}  // namespace test_elementwise_pack

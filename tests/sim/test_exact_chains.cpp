@@ -9,6 +9,8 @@
 #include "targets.hpp"
 #include "tests/turns.hpp"
 
+namespace test_exact_chains {
+
 // Chains of exact sums in limbs against the reference: all products of a block at once.
 namespace {
 
@@ -368,3 +370,5 @@ TEST_CASE("limbs: exact sums that nobody vouches for, and their neighbours") {
     Border("wide52").lies_between("dot(e5m10, lanes=4, align=622)",
                                   "dot(e5m10, lanes=4, align=623)");
 }
+
+}  // namespace test_exact_chains

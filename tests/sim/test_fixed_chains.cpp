@@ -7,6 +7,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_fixed_chains {
+
 // Chains whose products and sums are rounded to fixed point in lanes, against the reference.
 namespace {
 
@@ -288,3 +290,5 @@ TEST_CASE("fixed point in lanes: the planner takes them where nobody wants flags
   CHECK(opinions(task).front().engine == "integers");
   CHECK(opinion("lanes", task.unit, true).reason == "flags are wanted");
 }
+
+}  // namespace test_fixed_chains

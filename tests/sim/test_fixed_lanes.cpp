@@ -14,6 +14,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_fixed_lanes {
+
 // Conversions to fixed point on doubles against the definition, one value at a time.
 using namespace widthwise;
 
@@ -161,3 +163,5 @@ TEST_CASE("fixed point on doubles is refused one step outside") {
   CHECK(way("fixed16.8", convert, binary128, {}, false) == "integers");
   CHECK(way("fixed16.8", round_to_integral, binary32, {}, false) == "integers");
 }
+
+}  // namespace test_fixed_lanes

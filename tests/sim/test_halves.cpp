@@ -5,6 +5,8 @@
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_halves {
+
 // Lanes that compute in binary16 itself, against the reference.
 namespace {
 
@@ -104,3 +106,5 @@ TEST_CASE("halves take what binary16 holds and rounds, and not one digit more") 
     CHECK(!taken(text));
   }
 }
+
+}  // namespace test_halves

@@ -9,6 +9,8 @@
 #include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_hints {
+
 // What a unit's text that is nearly one is told. Each hint is itself a text that is read.
 namespace {
 
@@ -255,3 +257,5 @@ TEST_CASE("names of earlier versions are read as the new ones") {
 }
 
 }  // namespace
+
+}  // namespace test_hints

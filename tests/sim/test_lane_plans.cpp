@@ -4,6 +4,8 @@
 #include "sim/lanes/plan.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_lane_plans {
+
 // Which units the lanes take, and how, on both sides of every condition: none moves by one unseen.
 // That the lanes are right wherever they take a unit is for test_lanes.cpp.
 namespace {
@@ -231,3 +233,5 @@ TEST_CASE("lanes take what their conditions allow, and not one digit more") {
     CHECK(letter(c.unit, false) == c.without);
   }
 }
+
+}  // namespace test_lane_plans

@@ -8,6 +8,8 @@
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_lanes {
+
 // The lanes against the reference: the same codes, whatever the operands.
 namespace {
 
@@ -438,3 +440,5 @@ TEST_CASE("an engine that does not take a unit, or is none, is named, and so is 
       ("engine = 'warp': there is no such engine here; there are " + names).c_str(),
       std::invalid_argument);
 }
+
+}  // namespace test_lanes

@@ -9,6 +9,8 @@
 #include "widthwise/operations.hpp"
 #include "widthwise/sim/codes.hpp"
 
+namespace test_limb_codes {
+
 // Codes to limbs and back: all that formats of every kind of encoding have.
 namespace {
 
@@ -155,3 +157,5 @@ TEST_CASE("wide: final roundings") {
     all.compare(way, fewer, {{2, 1, 9}, {3, 7, 10}});
   }
 }
+
+}  // namespace test_limb_codes

@@ -3,6 +3,8 @@
 #include "limb_ways.hpp"
 #include "tests/turns.hpp"
 
+namespace test_limb_ends {
+
 // Limbs at the ends of formats: results that are subnormal, come to the least normal number or to
 // zero, lie in the top binade or overflow. And sums at the ends of a limb.
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("limbs leave outputs to another engine: blocks, rows, parts of them, a
     }
   tally.expect(expected);
 }
+
+}  // namespace test_limb_ends

@@ -4,6 +4,8 @@
 #include "limb_ways.hpp"
 #include "widthwise/layout.hpp"
 
+namespace test_limb_scales {
+
 // Block scales that are powers of two, which limbs' exponents take, against the reference.
 using namespace widthwise;
 using namespace tests;
@@ -69,3 +71,5 @@ TEST_CASE("limbs refuse other block scales") {
   border.lies_between("fma(e15m63, scale=e8m0fnu:3:term)",
                       [](Unit& u) { u.scale->apply = ScaleApply::group; });
 }
+
+}  // namespace test_limb_scales

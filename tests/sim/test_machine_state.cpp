@@ -27,6 +27,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_machine_state {
+
 // What the calling thread has set, as torch.set_flush_denormal and XLA's threads do, changes no
 // bit, and stays set.
 using namespace widthwise;
@@ -349,3 +351,5 @@ TEST_CASE("affine codes, whatever the calling thread's machine rounds by") {
 TEST_SUITE_END();
 
 #endif
+
+}  // namespace test_machine_state

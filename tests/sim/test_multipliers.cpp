@@ -7,6 +7,8 @@
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_multipliers {
+
 // Approximate multipliers against their published definitions, and in a unit.
 namespace {
 
@@ -203,3 +205,5 @@ TEST_CASE("a text becomes one function, whose lines are the text's") {
   CHECK(source.find("#line 1 \"product\"\nmp = uint128(ma) {+} mb;\n") != std::string::npos);
   CHECK(source.find("extern \"C\"") != std::string::npos);
 }
+
+}  // namespace test_multipliers

@@ -9,6 +9,8 @@
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/blocks.hpp"
 
+namespace test_packing {
+
 // Codes side by side, on every instruction set, against one bit after the other.
 using namespace widthwise;
 
@@ -87,3 +89,5 @@ TEST_CASE("codes of every width, rows of every length") {
         check(width, drawn(width, rows * n), rows, n, tally, expected);
   tally.expect(expected);
 }
+
+}  // namespace test_packing

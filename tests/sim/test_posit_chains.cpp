@@ -6,6 +6,8 @@
 #include "targets.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_posit_chains {
+
 // Chains whose products and sums are rounded to posits in lanes, against the reference.
 namespace {
 
@@ -141,3 +143,5 @@ TEST_CASE("posits in lanes: the planner takes them where nobody wants flags") {
   CHECK(opinions({.unit = u, .k = 64}).front().engine == "lanes");
   CHECK(opinions({.unit = u, .k = 64, .flags = true}).front().engine == "integers");
 }
+
+}  // namespace test_posit_chains

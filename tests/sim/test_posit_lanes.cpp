@@ -12,6 +12,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_posit_lanes {
+
 // Conversions to posits on patterns in 64 bits against the definition, one value at a time.
 using namespace widthwise;
 
@@ -105,3 +107,5 @@ TEST_CASE("posits on patterns are refused one step outside") {
   CHECK(way("posit16", binary32, {}, true) == "integers");
   CHECK(way("posit16", binary32, Env{RoundingMode::rtz}, false) == "integers");
 }
+
+}  // namespace test_posit_lanes

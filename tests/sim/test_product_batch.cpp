@@ -6,6 +6,8 @@
 #include "widthwise/sim/product_batch.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_product_batch {
+
 // Batches of matrix products: merged ones give the same outputs, random bits included.
 namespace {
 
@@ -109,3 +111,5 @@ TEST_CASE("merged: an outer product, a shared right side and single columns are 
   const ProductBatch own = merged(u, Trial(0b111'000, 1, 1, false, random).batch, false);
   CHECK(own.first.m == 8);
 }
+
+}  // namespace test_product_batch

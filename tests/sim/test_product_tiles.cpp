@@ -5,6 +5,8 @@
 
 #include "widthwise/sim/product_tiles.hpp"
 
+namespace test_product_tiles {
+
 // How products are shared out.
 namespace {
 
@@ -86,3 +88,5 @@ TEST_CASE("a product with less outputs than threads has a tile an output; one of
   const ProductTile none = tiles_of({0, 5, 3, 50, 1}).front();
   CHECK(none.m * none.n == 0);
 }
+
+}  // namespace test_product_tiles

@@ -10,6 +10,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_products {
+
 // Matrix products: memory layouts, parts of the work, carriers, and what is refused.
 namespace {
 
@@ -439,3 +441,5 @@ TEST_CASE("every engine says why it takes a unit or refuses it, and what is too 
   CHECK_FALSE(rows.takes);
   CHECK(rows.reason.find("129") != std::string::npos);  // digits
 }
+
+}  // namespace test_products

@@ -15,6 +15,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_random_lanes {
+
 // Conversions by random bits in lanes against the definition, one value at a time, and the bits
 // against lib's.
 using namespace widthwise;
@@ -199,3 +201,5 @@ TEST_CASE("lanes are left where their digits end") {
   CHECK(way("posit16es1", Rounding(46, even)) == "posit lanes");
   CHECK(way("posit16es1", Rounding(47, plain)) == "integers");
 }
+
+}  // namespace test_random_lanes

@@ -3,6 +3,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_recoded {
+
 // Units over fixed point, posits and takums by engines of floats, against the definition.
 namespace {
 
@@ -128,3 +130,5 @@ TEST_CASE("recoded: what it refuses, each with its reason") {
   CHECK(why("kulisch(fixed30.0, out=fixed48.0;overflow=wrap)") ==
         "sums of more digits than a float of 64 bits has");
 }
+
+}  // namespace test_recoded

@@ -8,6 +8,8 @@
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/presets.hpp"
 
+namespace test_registers {
+
 // Accumulators of a given width against a fixed least digit.
 namespace {
 
@@ -110,3 +112,5 @@ TEST_CASE("a register within a window keeps its width too") {
   CHECK(sum(u, {1.5, 1.5, 1}) == f32(3.75));
   CHECK(sum(u, {-1.5, -1.5, -1.5}) == f32(-4));
 }
+
+}  // namespace test_registers

@@ -17,6 +17,8 @@
 #include "widthwise/sim/rounded_values.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_rounded_values {
+
 // Numbers rounded to a format and back in one pass, against the definition's two conversions.
 using namespace widthwise;
 
@@ -211,3 +213,5 @@ TEST_CASE("what lies outside of two numbers passes as zero") {
             std::bit_cast<std::uint32_t>(want[i] == 0 ? 0.0f : -1.5f));
   }
 }
+
+}  // namespace test_rounded_values

@@ -7,6 +7,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_single_operation {
+
 using namespace widthwise;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("an operation's text that is wrong is refused with what it may be") {
   CHECK_THROWS_WITH_AS(check(s), doctest::Contains("abs: out: abs gives codes of a's format"),
                        std::invalid_argument);
 }
+
+}  // namespace test_single_operation

@@ -12,6 +12,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_stairs {
+
 // Conversions by stairs against the definition, one value at a time.
 using namespace widthwise;
 
@@ -108,3 +110,5 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   CHECK(way("posit8", convert, binary32, random, false, many) == "posit lanes");
   CHECK(way("takum6", convert, binary32, {}, false, 1000) == "integers");
 }
+
+}  // namespace test_stairs

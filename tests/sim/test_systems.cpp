@@ -2,6 +2,8 @@
 #include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_systems {
+
 // Units over fixed point, posits and takums in rows of integers, against the definition.
 namespace {
 
@@ -65,3 +67,5 @@ TEST_CASE("number systems: sums of more digits than a carrier has do not wrap") 
   CHECK_NOTHROW(make_reference(parse_unit("kulisch(binary64, out=int8)"), 8));
   CHECK_NOTHROW(make_reference(parse_unit("kulisch(binary32, out=int8;overflow=wrap)"), 8));
 }
+
+}  // namespace test_systems

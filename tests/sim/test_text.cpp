@@ -11,6 +11,8 @@
 #include "widthwise/sim/block_format.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_text {
+
 namespace {
 
 using namespace widthwise;
@@ -419,3 +421,5 @@ TEST_CASE("roundings, tininess, overflow: errors say what there is") {
 }
 
 }  // namespace
+
+}  // namespace test_text

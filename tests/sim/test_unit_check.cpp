@@ -6,6 +6,8 @@
 
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_unit_check {
+
 namespace {
 
 using namespace widthwise;
@@ -195,3 +197,5 @@ TEST_CASE("check: groups inside scales is what walking over the lanes finds") {
 }
 
 }  // namespace
+
+}  // namespace test_unit_check

@@ -11,6 +11,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_units {
+
 namespace {
 
 using namespace widthwise;
@@ -404,3 +406,5 @@ TEST_CASE("units: errors of the long form give key, line and column") {
 }
 
 }  // namespace
+
+}  // namespace test_units

@@ -12,6 +12,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_vectors {
+
 // The reference against recorded answers: directed vectors, and what GPUs gave.
 namespace {
 
@@ -240,3 +242,5 @@ TEST_CASE(
     CHECK(is_of_silicon(preset) == std::ranges::any_of(sets, is_source));
   }
 }
+
+}  // namespace test_vectors

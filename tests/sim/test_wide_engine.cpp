@@ -7,6 +7,8 @@
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_wide_engine {
+
 // Both ways of the wide engine against the reference: the same codes and flags.
 namespace {
 
@@ -460,3 +462,5 @@ TEST_CASE("auto leaves lanes of limbs alone where there are outputs for few of t
   CHECK(prepare({.unit = u, .k = 1000, .outputs = 1}).engine == "wide");
   CHECK(prepare({.unit = u, .k = 1000, .outputs = 64}).engine == ways().back());
 }
+
+}  // namespace test_wide_engine

@@ -9,6 +9,8 @@
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"
 
+namespace test_widths {
+
 // Figures: the datapath page, 2.4.
 namespace {
 
@@ -322,3 +324,5 @@ TEST_CASE("needed: no block of extreme or random operands passes it; some come w
 }
 
 }  // namespace
+
+}  // namespace test_widths
