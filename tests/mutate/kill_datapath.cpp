@@ -1,8 +1,10 @@
 // Kills: datapath/*.hpp round.hpp rounder.hpp
 // Reads: tests/oracle/dpu_blocks.py 10000 1
 // Flags: -fsanitize=shift -fno-sanitize-recover=all
-// Flags: build/tests/sim/libdot_text.a build/tests/oracle/libwalk.a build/sim/libwidthwise.a
+// Flags: build/tests/sim/libdot_text.a build/tests/sim/libproducts.a build/tests/oracle/libwalk.a
+// Flags: build/tests/sim/librandom_units.a build/sim/libwidthwise.a
 // Flags: -lfmt -lhwy -ltomlplusplus
+#define DOCTEST_CONFIG_IMPLEMENT  // operands that are drawn come with tests
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,13 +14,16 @@
 #include "sim/dot/reference.hpp"
 #include "tests/oracle/csv.hpp"
 #include "tests/sim/closing_gaps.hpp"
+#include "tests/sim/products.hpp"
+#include "tests/sim/random_units.hpp"
 #include "tests/sim/traced_units.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/running.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
-// Exits at the first dot product that differs from what dpu_ref.py, the recorded vectors or a trace
-// by hand says. Only the engine is compiled from the tree under test; the libraries that read units
-// and operands are the build's.
+// Exits at the first dot product that differs from what dpu_ref.py, the recorded vectors, a trace
+// by hand or, of units and operands drawn, the build's own reference says. Only the engine is
+// compiled from the tree under test; the libraries that read units and operands are the build's.
 namespace {
 
 using namespace tests;
@@ -120,6 +125,64 @@ void demand_questions(const char* path) {
   demand(count > 0, path);
 }
 
+// Quires that their sums fill, and what else no unit drawn has.
+constexpr const char* more_units[] = {
+    "kulisch(posit8es0, width=25)",
+    "kulisch(posit6es1, width=34, overflow=wrap)",
+    "kulisch(posit16es2, width=256)",
+    "mac(fixed8.4, sum=fixed10.4:rna)",
+    "mac(posit8es2)",
+    "fixedacc(int8, width=16, frac=0, out=int32)",
+};
+
+struct Output {
+  tests::CodeList codes;
+  std::vector<std::uint8_t> flags;
+  bool operator==(const Output& other) const {
+    bool same = flags == other.flags;
+    for (std::size_t i = 0; i < codes.size(); ++i) same = same && codes.same(other.codes, i);
+    return same;
+  }
+};
+
+template <class Run>
+Output output_of(const Unit& u, MatrixProduct p, std::size_t count, const Run& run) {
+  Output z{{result_round(u).fmt, count}, std::vector<std::uint8_t>(count)};
+  p.result = z.codes.data(), p.flags = z.flags.data();
+  run(p);
+  return z;
+}
+
+void demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
+  Engines engines;
+  const ReferenceUnit* const ours = engines.at("", u, k);
+  if (!ours) return;
+  const auto built = make_reference(u, k);
+  const DrawnProduct drawn(u, {1, k, 2},
+                           {any_manner(random), any_manner(random), any_manner(random)}, random);
+  const auto of = [&](const ReferenceUnit& engine) {
+    return output_of(u, drawn.product(), 2, [&](const MatrixProduct& p) { engine.run(p, 0, 1); });
+  };
+  demand(of(*ours) == of(*built), "a unit drawn");
+  if (!runs_in_one_pass(u)) return;
+  const auto running = [&](const ReferenceUnit& engine) {
+    return output_of(u, drawn.product(), 2 * k,
+                     [&](const MatrixProduct& p) { engine.run_running(p, 0, 1); });
+  };
+  demand(running(*ours) == running(*built), "running results of a unit drawn");
+}
+
+void demand_drawn() {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const Unit u = random_units::unit(random);
+    const std::size_t k = 1 + random() % 12;
+    if (has_length(u, k)) demand_as_built(u, k, random);
+  }
+  for (const char* text : more_units)
+    for (int i = 0; i < 200; ++i) demand_as_built(parse_unit(text), 1 + random() % 40, random);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -129,4 +192,5 @@ int main(int, char** arguments) {
   demand_vectors("matrix_units.csv", "A_hex_lane0_first", "B_hex_lane0_first", "C_hex", false);
   demand_vectors("matrix_units_scaled.csv", "A_hex", "B_hex", "C_hex", true);
   demand_questions(arguments[1]);
+  demand_drawn();
 }
