@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ._array import Array
-from ._container import Container
 from ._create import code_array
 from ._format import Format
 from ._formats import portable
+from .containers.recorded import Recorded
 
 if TYPE_CHECKING:
     from ._safetensors import Checkpoint
@@ -24,7 +24,7 @@ LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without b
 
 def stored(x: Any) -> np.ndarray:
     """Codes of a structured dtype, as [('e5m10', '<u2')]; nothing is copied."""
-    if isinstance(x, Container):
+    if isinstance(x, Recorded):
         return x.as_record()
     if not isinstance(x, Array):
         return np.asarray(x)
@@ -153,7 +153,7 @@ def copies(tensors: Checkpoint) -> dict[str, Any]:
 def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read what np.save, np.savez or np.savez_compressed wrote of Arrays, every bit and the format.
 
-    Blocks are a record of elements, scales and the tensor's scale, named as they print.
+    Blocks, Affine, Scaled and Coded are a record of codes and scales, named as they print.
 
     And .safetensors files, and those that a .safetensors.index.json lists: floats as Arrays of
     their own formats, codes that `widthwise quantize` wrote as those of theirs (metadata

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "reading.hpp"
 #include "scanner.hpp"
 #include "short_form.hpp"
 #include "widthwise/sim/presets.hpp"
@@ -185,15 +186,6 @@ std::string product_hint(std::string_view name) {
 }
 
 // --- Other texts -------------------------------------------------------------------------------
-
-bool is_format(std::string_view text) {
-  try {
-    parse_format(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
 
 // "mac", "mac e5m10", "mac[e5m10]".
 std::string spaced_kind_hint(std::string_view name) {

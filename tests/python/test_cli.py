@@ -120,6 +120,48 @@ def test_op_prints_value_code_and_flags(command, arguments, value, code, flags):
     assert status == 0 and value in out and code in out
 
 
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("op add e5m10 1 2 --random 3", "--random is given and --rounding = rne takes no random"),
+        ("op add e5m10 1 2 --random 3", "a stochastic rounding, as --rounding sr8"),
+        (
+            "op add e5m10 1 2 --rounding sr8 --random 300",
+            "--random = 300: --rounding = sr8 takes 8",
+        ),
+        (
+            "op add e5m10 1 2 --rounding sr8 --random 3 --seed 5",
+            "--random and --seed = 5 are given",
+        ),
+        ("op add e5m10 1 2 --rounding sr8 --random 1,2", "--random = 1,2: an integer is wanted"),
+        ("op add e5m10 1 2 --seed -3", "--seed = -3: it may be 0 to 2^64 - 1"),
+        ("op add e5m10 1 2 --tininess never", "--tininess = never: it may be before, after"),
+        ("op add e5m10 1 2 --nan zero", "--nan = zero: it may be canonical, negative"),
+        ("op abs e5m10 1 --rounding sr8 --random 2", "--random = 2: abs rounds nothing"),
+        ("op less e5m10 1 2 --to e5m2", "--to = e5m2: less rounds nothing; leave it out"),
+        ("op classify e5m10 1 --to e5m2", "--to = e5m2: classify rounds nothing"),
+        ("op less e5m10 1", "less takes 2 operands, 1 was given"),
+        ("op classify e5m10 1 2", "classify takes 1 operand, 2 were given"),
+        ("op add e5m10 1 two", "B 'two', column 1: found 't'; wanted a number"),
+        ("op add e5m10 0x10000 2", "A = 0x10000 is no code of e5m10"),
+        ("op add e2m1fn nan 1", "A = nan: e2m1fn has no such number, and no NaN; take a format"),
+        ("op add fixed8.4;overflow=wrap 1 inf", "B = inf: fixed8.4;overflow=wrap has no such"),
+        ("op scaleb e5m10 1 1.5", "B = 1.5: scaleb's is an integer"),
+        ("op scaleb e5m10 1 99999999999999999999", "B = 99999999999999999999: scaleb's has up to"),
+        ("trace mac(e2m1fn) nan 1", "A = nan: e2m1fn has no such number"),
+        ("trace mac(e2m1fn) 1,2 1,nan", "B[1] = nan: e2m1fn has no such number"),
+        ("trace mac(e2m1fn) 1 1 nan", "C = nan: e2m1fn has no such number"),
+        ("trace mac(e4m3fn) 1,x 1,2", "A[1] 'x', column 1: found 'x'"),
+        ("trace mac(e4m3fn) 1,0x388 1,2", "A[1] = 0x388 is no code of e4m3fn"),
+        ("trace mac(e4m3fn) 1,2 1", "A has 2 and B 1 numbers, which are multiplied in pairs"),
+        ("trace mac(e4m3fn) -k 1000000000", "-k = 1000000000: it may be 0 to 100,000"),
+    ],
+)
+def test_errors_name_what_was_typed(command, line, message):
+    status, out, err = command(*line.split())
+    assert status == 2 and out == "" and message in err and len(err.splitlines()) == 1
+
+
 def test_op_shows_the_stages(command):
     facts = json.loads(command("op", "fma", "e5m10", "3", "683", "1p-14", "--json")[1])
     stages = [row["stage"] for row in facts["stages"]]
@@ -147,19 +189,19 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["info", "mac(e5m10"], "unit 'mac(e5m10', column"),
         (["op", "add", "mxfp4", "1", "2"], "format = 'mxfp4': blocks, numbers with a scale"),
         (["op", "add", "nvfp4", "1", "2"], "format = 'nvfp4': blocks, numbers with a scale"),
-        (["bench", "gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a"),
-        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 or more"),
+        (["bench", "gemm", "--format", "mxfp4"], "--format = mxfp4: blocks, numbers with a"),
+        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 to 100,000"),
         (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
         (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 were given"),
-        (["op", "add", "e5m10", "1", "0x12345"], "bits[0] = 0x12345 is no code of e5m10"),
+        (["op", "add", "e5m10", "1", "0x12345"], "B = 0x12345 is no code of e5m10"),
         (["op", "add", "e5m10", "1", "2", "--rounding", "up"], "rounding 'up'"),
         (["trace", "mac(e5m10)", "1,2"], "B is missing; give A and B"),
-        (["trace", "mac(e5m10)", "1,2", "1"], "their last axes must match"),
+        (["trace", "mac(e5m10)", "1,2", "1"], "A has 2 and B 1 numbers, which are multiplied"),
         (["verify", "--op", "add"], "--format: what are the operands of add? Give one, as e5m10"),
         (
             ["vectors", "--op", "add", "--format", "i32"],
-            "integers are converted only; take op = convert",
+            "integers are converted only; take --op = convert",
         ),
         (
             ["vectors", "--op", "convert", "--format", "i32", "--to", "i64"],

@@ -227,6 +227,58 @@ TEST_CASE("hints: what other programs call a format leads to its text here") {
     CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);
 }
 
+TEST_CASE("hints: a format whose words and numbers other signs hold apart is told") {
+  struct Case {
+    std::string text, here;
+  };
+  for (const Case& c : {Case{"posit16,2", "posit16es2"},
+                        Case{"posit16.2", "posit16es2"},
+                        Case{"posit_16_2", "posit16es2"},
+                        Case{"posit 16 1", "posit16es1"},
+                        Case{"posit16es=1", "posit16es1"},
+                        Case{"posit(16, es=1)", "posit16es1"},
+                        Case{"posit<es=1, n=16>", "posit16es1"},
+                        Case{"fixed8,4", "fixed8.4"},
+                        Case{"fixed8_4", "fixed8.4"},
+                        Case{"sfixed8.4", "fixed8.4"},
+                        Case{"fixed 8", "fixed8.0"},
+                        Case{"FixedPoint(wl=8, fl=4)", "fixed8.4"},
+                        Case{"takum-16", "takum16"},
+                        Case{"int_8", "int8"},
+                        Case{"uint8_t", "uint8"},
+                        Case{"e5,10", "e5m10"},
+                        Case{"e5-m10", "e5m10"},
+                        Case{"float(5,10)", "e5m10"},
+                        Case{"float<exp=8, man=7>", "e8m7"},
+                        Case{"1-5-10", "e5m10"},
+                        Case{"float_16", "float16"},
+                        Case{"Binary-32", "binary32"},
+                        Case{"bf 16", "bf16"},
+                        Case{"fp8e4m3", "e4m3fn"},
+                        Case{"F8E4M3FN", "e4m3fn"},
+                        Case{"bf8", "e5m2"}}) {
+    CAPTURE(c.text);
+    CHECK(error_of(parse_format, c.text).ends_with("; here it is " + c.here));
+    CHECK_NOTHROW(parse_format(c.here));
+  }
+  for (const std::string text : {"posit16,2,3", "posit16,99", "posit99", "posit(16, bias=2)",
+                                 "takum16,2", "int8,4", "2-5-10", "e5*10", "posit<16,2"})
+    CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);
+}
+
+TEST_CASE("hints: one more format without a key, or the rest of the first") {
+  check_says("mac(posit16,2)", "a format by itself; here it is mac(posit16es2)");
+  check_says("mac(takum16, e8m23)", "a format by itself; as sum=e8m23");
+  check_says("kulisch(e4m3fn, e5m10)", "a format by itself; as out=e5m10");
+}
+
+TEST_CASE("hints: a rounding that stands as a format's option is told where it stands") {
+  for (const std::string text : {"e5m10;rtz", "e5m10;rounding=rtz", "e4m3fn;sr8"})
+    CHECK(error_of(parse_format, text).find("; a rounding stands beside a format") !=
+          std::string::npos);
+  CHECK(error_of(parse_format, "e5m10;bais=3").find("; nearest name: 'bias'") != std::string::npos);
+}
+
 TEST_CASE("hints: what is no unit and no single number says where it belongs") {
   check_leads_to("table(nf4)", "mac(table(nf4))");
   check_says("blocks(mxfp4)", "blocks is no unit, and export takes it");

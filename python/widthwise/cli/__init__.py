@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from .. import __version__ as version
+from .._spelling import told_as_options
 from .._unit import RenamedWarning
 from .._verify import MissingMpfr
 from . import bench, completion, files, measure, quantize, show, vectors
@@ -40,7 +41,7 @@ def parser() -> Parser:
         epilog="widthwise help COMMAND shows a command's arguments and examples.",
     )
     top.add_argument("--version", action="version", version=f"widthwise {version}")
-    top.set_defaults(run=lambda options: run_help(top))
+    top.set_defaults(run=lambda options: run_help(top), parser=None)
     commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for module in (show, quantize, files, vectors, measure, bench, completion):
         module.add_commands(commands)
@@ -68,6 +69,7 @@ def run_help(top: Parser, commands: Mapping[str, Parser] = {}, name: str | None 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    options = argparse.Namespace(parser=None)
     try:
         with new_names_told():
             options = parser().parse_args(arguments)
@@ -79,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except BAD as why:
-        complain(one_line(why))
+        complain(in_options(one_line(why), options.parser))
         return BAD_INPUT
 
 
@@ -98,6 +100,13 @@ def new_names_told() -> Iterator[None]:
 
         warnings.showwarning = tell  # type: ignore[assignment]
         yield
+
+
+def in_options(text: str, command: Parser | None) -> str:
+    """What Python's functions say of their arguments, of a command's options by the same names."""
+    actions = [] if command is None else command._actions
+    names = [x.dest for x in actions if f"--{x.dest.replace('_', '-')}" in x.option_strings]
+    return told_as_options(text, [name for name in names if len(name) > 1])
 
 
 def one_line(why: Exception) -> str:
