@@ -136,7 +136,7 @@ def test_op_prints_value_code_and_flags(command, arguments, value, code, flags):
         ("op add e5m10 1 2 --rounding sr8 --random 1,2", "--random = 1,2: an integer is wanted"),
         ("op add e5m10 1 2 --seed -3", "--seed = -3: it may be 0 to 2^64 - 1"),
         ("op add e5m10 1 2 --tininess never", "--tininess = never: it may be before, after"),
-        ("op add e5m10 1 2 --nan zero", "--nan = zero: it may be canonical, negative"),
+        ("op add e5m10 1 2 --nan zero", "nan = 'zero': it may be canonical, negative"),
         ("op abs e5m10 1 --rounding sr8 --random 2", "--random = 2: abs rounds nothing"),
         ("op less e5m10 1 2 --to e5m2", "--to = e5m2: less rounds nothing; leave it out"),
         ("op classify e5m10 1 --to e5m2", "--to = e5m2: classify rounds nothing"),
@@ -154,6 +154,8 @@ def test_op_prints_value_code_and_flags(command, arguments, value, code, flags):
         ("trace mac(e4m3fn) 1,x 1,2", "A[1] 'x', column 1: found 'x'"),
         ("trace mac(e4m3fn) 1,0x388 1,2", "A[1] = 0x388 is no code of e4m3fn"),
         ("trace mac(e4m3fn) 1,2 1", "A has 2 and B 1 numbers, which are multiplied in pairs"),
+        ("op add e5m10 1 2 --rm rtz", "unrecognized arguments: --rm rtz; there are --help, --json"),
+        ("quantize a.npy b.npy --frmat e5m2", "--frmat e5m2; the nearest is --format (see widthw"),
         ("trace mac(e4m3fn) -k 1000000000", "-k = 1000000000: it may be 0 to 100,000"),
     ],
 )
@@ -189,7 +191,7 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["info", "mac(e5m10"], "unit 'mac(e5m10', column"),
         (["op", "add", "mxfp4", "1", "2"], "format = 'mxfp4': blocks, numbers with a scale"),
         (["op", "add", "nvfp4", "1", "2"], "format = 'nvfp4': blocks, numbers with a scale"),
-        (["bench", "gemm", "--format", "mxfp4"], "--format = mxfp4: blocks, numbers with a"),
+        (["bench", "gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a"),
         (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 to 100,000"),
         (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
@@ -201,7 +203,7 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["verify", "--op", "add"], "--format: what are the operands of add? Give one, as e5m10"),
         (
             ["vectors", "--op", "add", "--format", "i32"],
-            "integers are converted only; take --op = convert",
+            "integers are converted only; take op = convert",
         ),
         (
             ["vectors", "--op", "convert", "--format", "i32", "--to", "i64"],

@@ -347,3 +347,14 @@ def test_an_error_names_the_element_in_its_array(tmp_path, capsys):
     np.save(tmp_path / "x.npy", x)
     task = ["quantize", str(tmp_path / "x.npy"), str(tmp_path / "y.npy"), "--format", "e2m1fn"]
     assert cli.main(task) == 2 and "element [299999, 1] is NaN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors"])
+def test_a_file_of_which_nothing_is_rounded_is_refused(ending, tmp_path, capsys):
+    path, out = tmp_path / "x.npz", tmp_path / f"out{ending}"
+    np.savez(path, ids=np.arange(3), w=np.ones(2))
+    task = [path, out, "--format", "e5m2"]
+    status, _, said = quantize(capsys, *task, "--include", "w", "--exclude", "w")
+    assert status == 2 and not out.exists()
+    assert said.endswith("x.npz: no array of it is to be rounded: 1 no float, 1 excluded\n")
+    assert quantize(capsys, *task)[0] == 0

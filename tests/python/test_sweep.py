@@ -196,6 +196,8 @@ def test_what_is_no_number_is_one_error_in_sweeps_and_studies(data, unit):
     study = ww.study.accumulation([data, [1.0, 2.0]], None, unit, lengths=[2])
     for metric, errors in (("max_abs", study.absolute), ("max_rel", study.relative)):
         assert found[metric].tolist() == [errors[unit].max()]
+    cost = ww.sweep(unit, [data], [[1.0], [1.0]], metrics=["of_operands"])["of_operands"]
+    assert (cost == 0).all() == (study.operand_error[unit][..., 0, -1] == 0).all()
 
 
 def test_an_infinity_that_is_exact_is_right_and_hides_no_other_error():

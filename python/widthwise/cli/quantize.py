@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
@@ -221,6 +222,10 @@ def round_all(rounding: Rounding, source: Mapping[str, Any]) -> list[Untouched]:
         if (why := why_untouched(name, x, options))
     ]
     passed = {x.array for x in untouched}
+    if len(passed) == len(source):
+        often = Counter(x.why for x in untouched)
+        why = ", ".join(f"{n} {said}" for said, n in often.items()) or "there is none"
+        raise ValueError(f"IN = {options.source}: no array of it is to be rounded: {why}")
     with progress("quantize") as tell:
         seen = count()
 
