@@ -27,7 +27,7 @@ from ._metrics import (
     over,
 )
 from ._reading import shortened
-from ._settings import Progress, several, told
+from ._settings import Progress, several, told, whole
 from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
 from ._table import Findings, Titled
 from ._unit import Several, Unit, as_unit, as_units
@@ -162,6 +162,8 @@ class SweepResult(Titled, Findings):
                 f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
                 f"{found.rows[0][0]}: none is finite; take units of a wider range, or other data"
             )
+        if whole("count", count) < 1:
+            raise ValueError("count = 0: one row at least is wanted")
         return SweepResult(self.columns, found.rows[:count], self.meta)
 
     def ordered(self, metric: str) -> SweepResult:

@@ -15,6 +15,7 @@ from .._block_format import BlockFormat
 from .._create import array
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
+from .._missing import asks_for
 from .._random import random_source
 from .._workplace import Workplace
 from . import microxcaling
@@ -29,6 +30,7 @@ PADDING = ("zeros", "refuse")
 
 
 @by_usual_arithmetic
+@asks_for("format", "ww.blocks(x, 'mxfp4')")
 def blocks(
     x: Any,
     format: str | BlockFormat,

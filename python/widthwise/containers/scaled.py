@@ -10,6 +10,7 @@ from .._array import Array
 from .._format import Format
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
+from .._missing import asks_for
 from .._settings import checked_seed
 from . import scaled_steps as steps
 from .compared import Compared
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 @by_usual_arithmetic
+@asks_for("dtype", "ww.scaled(x, 'sint8')")
 def scaled(
     x: Any,
     dtype: str,
