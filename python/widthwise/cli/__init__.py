@@ -22,7 +22,7 @@ from .terminal import complain
 
 BAD = (ValueError, TypeError, KeyError, ArithmeticError, ImportError, OSError, MissingMpfr)
 # Arguments of Python's that nothing else bears the name of: no key of a text, no field of a line.
-SAME = ("device", "engine", "random", "rounding", "seed", "threads", "tininess")
+SAME = ("device", "engine", "latency", "random", "rounding", "seed", "threads", "tininess")
 DONE, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
