@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from . import _widthwise as core
-from ._array import Array
 from ._device import gpu_of
 from ._engines import check
 from ._metrics import (
@@ -28,7 +27,16 @@ from ._metrics import (
 )
 from ._reading import shortened
 from ._settings import Progress, several, told, whole
-from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
+from ._swept import (
+    EXACT,
+    block_formats,
+    computed,
+    doubles,
+    draws,
+    exact_product,
+    product_of,
+    rounded_pair,
+)
 from ._table import Findings, Titled
 from ._unit import Several, Unit, as_unit, as_units
 from .containers.blocks import Blocks
@@ -294,7 +302,7 @@ def exact_results(exact: Any, x: np.ndarray, y: np.ndarray, options: dict[str, A
     """float64 of the product's shape."""
     if exact is None:
         exact = product_of(as_unit(EXACT), x, y, "rne", "auto", options)
-    given, shape = np.asarray(exact, dtype=np.float64), computed_shape(x, y)
+    given, shape = doubles("exact", exact), computed_shape(x, y)
     if given.shape != shape:
         raise ValueError(
             f"exact is {given.shape}, the product of a and b is {shape}; they must be of one shape"
@@ -467,7 +475,7 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
 
 
 def values(name: str, x: Any) -> np.ndarray:
-    z = x.to_float64() if isinstance(x, Array | Blocks) else np.asarray(x, dtype=np.float64)
+    z = x.to_float64() if isinstance(x, Blocks) else doubles(name, x)
     if z.ndim not in (1, 2):
         raise ValueError(f"{name} is {z.shape}; a sweep takes matrices, or vectors of k")
     return z

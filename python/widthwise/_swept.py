@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,18 @@ from ._block_format import BlockFormat
 from ._create import array
 from ._dot import matmul
 from ._unit import Unit, as_unit
+from .containers.numbers import in_machine_floats
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
 EXACT = "kulisch(binary64)"
+
+
+def doubles(name: str, x: Any) -> np.ndarray:
+    """Numbers as binary64 holds them; what it does not is no data that results are held against."""
+    try:
+        return in_machine_floats(x).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as why:  # which call it x
+        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:

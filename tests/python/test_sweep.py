@@ -210,6 +210,28 @@ def test_an_infinity_that_is_exact_is_right_and_hides_no_other_error():
     assert of_all["exact"][0] == 2 / 3 and of_all["mean_abs"][0] == rest["mean_abs"][0] * 2 / 3
 
 
+@pytest.mark.parametrize(
+    "data", [[Fraction(1, 3)], [2**60 + 1], ["1/3"], np.longdouble([1]) / 3, np.uint64([2**63 + 1])]
+)
+def test_data_that_binary64_does_not_hold_are_not_rounded_in_silence(data):
+    for name, given in (("a", (data, [1.0])), ("b", ([1.0], data))):
+        with pytest.raises(ValueError, match=f"^{name} holds numbers of more than binary64's"):
+            ww.sweep("mac(binary64)", *given)
+    with pytest.raises(ValueError, match="^exact holds numbers of more than binary64's 53 digits"):
+        ww.sweep("mac(binary64)", [1.0], [1.0], exact=data[0])
+    assert ww.study.accumulation(data, None, "mac(binary64)").error["mac(binary64)"] != 0
+
+
+def test_data_of_any_kind_that_binary64_holds_are_swept():
+    kinds = [[Fraction(3, 4), 2], ["0.75", "2"], np.float16([0.75, 2]), ww.array([0.75, 2], "e4m3")]
+    for data in kinds:
+        found = ww.sweep("mac(e5m10)", data, [4, 2**52])
+        assert found["exact"].tolist() == [0] and found["max_abs"].tolist() == [np.inf]
+    for wrong, message in (([None], "^a holds a NoneType"), ([1j], "^a holds a complex")):
+        with pytest.raises(TypeError, match=message):
+            ww.sweep("mac(e5m10)", wrong, [1.0])
+
+
 def test_not_finite_is_an_integer():
     found = ww.sweep(["mac(e5m10)", "mac(bfloat16)"], LARGE, LARGE)
     assert found["not_finite"].dtype.kind == "i" and found["not_finite"].tolist() == [2, 0]
