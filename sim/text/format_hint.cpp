@@ -67,7 +67,11 @@ constexpr Spelled spelled[] = {
     {"takum", "", "takum{}"},
     {"int", "", "int{}"},
     {"sint", "", "int{}"},
+    {"i", "", "int{}"},
+    {"s", "", "int{}"},
     {"uint", "", "uint{}"},
+    {"ui", "", "uint{}"},
+    {"u", "", "uint{}"},
     {"e", "e{}m{}", ""},
     {"float", "e{}m{}", ""},
     {"minifloat", "e{}m{}", ""},
@@ -146,15 +150,17 @@ std::optional<std::string> spelled_hint(std::string_view text) {
 
 namespace {
 
-// NumPy's f4, <f8, i2, u1.
+// NumPy's f4, <f8, <i2, |u1. Of i4 and u8, LLVM's and Rust's too, the number may be bits.
 std::optional<std::string> typestr_hint(std::string_view text) {
-  if (!text.empty() && std::string_view("<>=|").find(text[0]) != text.npos) text.remove_prefix(1);
+  const bool of_numpy = !text.empty() && std::string_view("<>=|").find(text[0]) != text.npos;
+  text.remove_prefix(of_numpy);
   if (text.size() != 2 || std::string_view("1248").find(text[1]) == text.npos) return {};
-  const int bits = 8 * (text[1] - '0');
-  if (text[0] == 'f' && bits > 8) return fmt::format("binary{}", bits);
-  if (text[0] == 'i' || text[0] == 'u')
-    return fmt::format("{}int{}", text[0] == 'u' ? "u" : "", bits);
-  return {};
+  const int size = text[1] - '0';
+  if (text[0] == 'f' && size > 1) return fmt::format("binary{}", 8 * size);
+  if (text[0] != 'i' && text[0] != 'u') return {};
+  const std::string_view kind = text[0] == 'u' ? "uint" : "int";
+  if (of_numpy) return fmt::format("{}{}", kind, 8 * size);
+  return fmt::format("{0}{1}, or {0}{2} by NumPy's bytes", kind, size, 8 * size);
 }
 
 // torch.float16, np.float32, FP8_E4M3, nf4: a name behind another one, or a table's.

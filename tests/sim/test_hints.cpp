@@ -207,8 +207,8 @@ TEST_CASE("hints: what other programs call a format leads to its text here") {
            Case{"Q7.8", "fixed16.8"},
            Case{"f4", "binary32"},
            Case{"<f2", "binary16"},
-           Case{"i2", "int16"},
-           Case{"u1", "uint8"},
+           Case{"<i2", "int16"},
+           Case{"|u1", "uint8"},
            Case{"fp8_e4m3", "e4m3fn"},
            Case{"fp8_e5m2", "e5m2"},
            Case{"torch.float16", "float16"},
@@ -256,11 +256,15 @@ TEST_CASE("hints: a format whose words and numbers other signs hold apart is tol
                         Case{"bf 16", "bf16"},
                         Case{"fp8e4m3", "e4m3fn"},
                         Case{"F8E4M3FN", "e4m3fn"},
-                        Case{"bf8", "e5m2"}}) {
+                        Case{"bf8", "e5m2"},
+                        Case{"i32", "int32"},
+                        Case{"ui64", "uint64"},
+                        Case{"s8", "int8"}}) {
     CAPTURE(c.text);
     CHECK(error_of(parse_format, c.text).ends_with("; here it is " + c.here));
     CHECK_NOTHROW(parse_format(c.here));
   }
+  CHECK(error_of(parse_format, "u8").ends_with("; here it is uint8, or uint64 by NumPy's bytes"));
   for (const std::string text : {"posit16,2,3", "posit16,99", "posit99", "posit(16, bias=2)",
                                  "takum16,2", "int8,4", "2-5-10", "e5*10", "posit<16,2"})
     CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _compare, _elementwise
+from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._codes import flag_names, integers, readable
@@ -94,16 +95,22 @@ def add_op(commands: Any) -> None:
         "widthwise op fma e4m3fn 1.5 1/3 -0x1p-7 --rounding rtz",
         "widthwise op convert binary32 1e6 --to e4m3fn --json",
         "widthwise op add e5m10 1 0x0c00 --rounding sr8 --random 0xff",
+        "widthwise op to_integer e5m10 300 --to int8 --invalid x86",
     )
     op.add_argument(
-        "name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …"
+        "name", metavar="NAME", help="add, fma, sqrt, convert, to_integer, less, classify, …"
     )
     op.add_argument("format", metavar="FORMAT")
     op.add_argument(
         "operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)"
     )
-    op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
+    op.add_argument(
+        "--to", metavar="G", help="the result's format, if not FORMAT; of to_integer int8 … uint64"
+    )
     op.set_defaults(run=run_op)
+    op.add_argument(
+        "--invalid", choices=["riscv", "x86", "arm"], help="of to_integer: whose, past the range"
+    )
     op.add_argument(
         "--random", metavar="R", help="the random bits of a stochastic rounding, in place of a seed"
     )
@@ -255,9 +262,9 @@ def value_and_code(x: Any) -> tuple[str, str]:
 
 def run_op(options: argparse.Namespace) -> int:
     f = as_format(options.format)
-    name = options.name
-    if name == "scaleb":
-        return run_scaleb(options, f)
+    name = options.name.lower()
+    if name in OTHERS:
+        return OTHERS[name](options, f)
     if name == "classify":
         refuse(options, "random", "to")
         (x,) = operands_of(options, f, 1)
@@ -267,12 +274,22 @@ def run_op(options: argparse.Namespace) -> int:
         operands = operands_of(options, f, 2)
         truth, flags = COMPARISONS[name](*operands, flags=True)
         return show_op(options, operands, truth, flags, None)
+    check_known(name)
     if name in EXACT:
         refuse(options, "random")
     return run_rounding_op(options, operands_of(options, f))
 
 
 EXACT = ("abs", "copysign", "negate", "next_down", "next_up")
+
+
+def check_known(name: str) -> None:
+    try:
+        core.arity(name)
+    except ValueError as why:
+        raise ValueError(
+            f"{why}, {', '.join(COMPARISONS)}, classify, {', '.join(OTHERS)}"
+        ) from None
 
 
 def given_bits(options: argparse.Namespace) -> int | None:
@@ -315,9 +332,31 @@ COMPARISONS = {
     for name in dir(_compare)
     if re.fullmatch(r"(equal|less|greater|not_equal|unordered|total_order)\w*", name)
 }
+# TestFloat's names, of which le and lt signal.
+COMPARISONS |= {
+    "eq": _compare.equal,
+    "le": _compare.less_equal_signaling,
+    "lt": _compare.less_signaling,
+    "eq_signaling": _compare.equal_signaling,
+    "le_quiet": _compare.less_equal,
+    "lt_quiet": _compare.less,
+}
+
+
+def run_to_integer(options: argparse.Namespace, f: Format) -> int:
+    (x,) = operands_of(options, f, 1)
+    how = {"rounding": options.rounding, "seed": options.seed, "random": given_bits(options)}
+    how["invalid"] = options.invalid or "riscv"
+    n, flags = _elementwise.to_integer(x, options.to or "int64", flags=True, **how)
+    return show_op(options, [x], n, flags, None)
+
+
+OTHERS = {"scaleb": run_scaleb, "to_integer": run_to_integer}
 
 
 def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
+    if options.invalid is not None:
+        raise ValueError(f"--invalid = {options.invalid}: it is of to_integer; leave it out")
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
     to = options.to
