@@ -39,6 +39,8 @@ constexpr OtherName other_names[] = {
     {"terms", "fan"},
     {"fanin", "fan"},
     {"fan", "lanes"},
+    {"k", "lanes"},
+    {"k", "fan"},
     {"block", "lanes"},
     {"bits", "width"},
     {"fraction", "frac"},
@@ -89,6 +91,9 @@ void Arguments::read_argument() {
 std::string Arguments::second_hint(std::string_view text) const {
   if (const auto whole = spelled_hint(fmt::format("{},{}", first_text_, text)))
     return fmt::format("; here it is {}({})", kind_, *whole);
+  if (is_rounding(text))
+    return fmt::format("; a rounding stands behind its format, as {}={}:{}", register_key_,
+                       register_format(), text);
   return is_format(text) ? fmt::format("; as {}={}", register_key_, text) : "";
 }
 

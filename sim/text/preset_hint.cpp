@@ -213,7 +213,11 @@ std::string preset_hint(std::string_view name) {
   if (const auto preset = preset_of(chip, formats))
     return fmt::format("; nearest name: '{}'", *preset);
   Names names;
-  for (const Preset& p : presets()) names.push_back(p.name);
+  for (const Preset& p : presets()) {
+    if (name.starts_with(std::string(p.name) + "."))
+      return fmt::format("; nearest name: '{}'", p.name);
+    names.push_back(p.name);
+  }
   const std::string near = nearest(name, names);
   return near.empty() ? listed(chip) : near;
 }

@@ -274,6 +274,20 @@ TEST_CASE("hints: one more format without a key, or the rest of the first") {
   check_says("mac(posit16,2)", "a format by itself; here it is mac(posit16es2)");
   check_says("mac(takum16, e8m23)", "a format by itself; as sum=e8m23");
   check_says("kulisch(e4m3fn, e5m10)", "a format by itself; as out=e5m10");
+  check_says("mac(e5m10, sum=fp32, rtz)", "a rounding stands behind its format, as sum=fp32:rtz");
+  check_says("dot(e5m10, k=4)", "dot has no 'k': it is lanes= here, as lanes=4");
+  check_says("tree(e5m10, fan=4, k=4)", "tree has no 'k': it is fan= here, as fan=4");
+  check_says("blackwell.nvfp4.f32", "nearest name: 'blackwell.nvfp4'");
+}
+
+TEST_CASE("hints: roundings as others call them") {
+  for (const auto& [theirs, ours] :
+       {std::pair{"rz", "rtz"}, std::pair{"rtne", "rne"}, std::pair{"near_maxmag", "rna"},
+        std::pair{"floor", "rdn"}, std::pair{"ceil", "rup"}, std::pair{"stochastic", "sr"},
+        std::pair{"Nearest_Even", "rne"}, std::pair{"AP_TRN", "rdn"}})
+    CHECK(error_of(parse_rounding, theirs).ends_with(std::string("; here it is ") + ours));
+  for (const char* of_two_meanings : {"up", "down"})
+    CHECK(error_of(parse_rounding, of_two_meanings).find("there are rne") != std::string::npos);
 }
 
 TEST_CASE("hints: a rounding that stands as a format's option is told where it stands") {

@@ -323,7 +323,7 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
         "nearest name: 'e5m2'");
   CHECK(unit_error("mac(e5m10, sum=e5m10:rz)")
             .starts_with(
-                "unit 'mac(e5m10, sum=e5m10:rz)', column 22: no rounding 'rz'; there are rne"));
+                "unit 'mac(e5m10, sum=e5m10:rz)', column 22: no rounding 'rz'; here it is rtz"));
   CHECK(unit_error("mac(e5m10, e5m2)") ==
         "unit 'mac(e5m10, e5m2)', column 12: wanted key=value: only the first argument is a format "
         "by itself; as sum=e5m2");
