@@ -28,17 +28,16 @@ from ._metrics import (
 from ._reading import shortened
 from ._settings import Progress, several, told, whole
 from ._swept import (
-    EXACT,
     block_formats,
     computed,
     doubles,
     draws,
+    exact_of,
     exact_product,
-    product_of,
     rounded_pair,
 )
 from ._table import Findings, Titled
-from ._unit import Several, Unit, as_unit, as_units
+from ._unit import Several, Unit, as_units
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
 
@@ -301,7 +300,7 @@ def checked_metrics(metrics: Sequence[str] | None, against: str, exact: Any) -> 
 def exact_results(exact: Any, x: np.ndarray, y: np.ndarray, options: dict[str, Any]) -> np.ndarray:
     """float64 of the product's shape."""
     if exact is None:
-        exact = product_of(as_unit(EXACT), x, y, "rne", "auto", options)
+        exact = exact_of(x, y, options)
     given, shape = doubles("exact", exact), computed_shape(x, y)
     if given.shape != shape:
         raise ValueError(
@@ -403,8 +402,7 @@ class Request:
             a_keeps, b_keeps, of_blocks = formats[2:]
             x, y = self.operands(unit)
             if of_blocks:
-                pair = x.to_float64(), y.to_float64()
-                exact = product_of(as_unit(EXACT), *pair, "rne", "auto", self.options)
+                exact = exact_of(x.to_float64(), y.to_float64(), self.options)
             else:
                 exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
             self.last_operands = formats, exact

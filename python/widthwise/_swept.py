@@ -34,11 +34,21 @@ def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:
 
 def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
     """Of arrays, rounded once to binary64: by a register of their formats where that is short."""
-    unit = as_unit(EXACT)
     if max(x.format.exponent_bits, y.format.exponent_bits) <= SHORT_EXPONENT:
         unit = as_unit(f"kulisch({x.format}, b={y.format}, out=binary64)")
         return np.asarray(matmul(x, y, unit=unit, **options).to_float64())
-    return product_of(unit, x.to_float64("rne"), y.to_float64("rne"), "rne", "auto", options)
+    return exact_of(x.to_float64("rne"), y.to_float64("rne"), options)
+
+
+def exact_of(a: np.ndarray, b: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    """Of doubles, rounded once to binary64; NaN for a number past its range, which no infinity is
+    the same as."""
+    exact = product_of(as_unit(EXACT), a, b, "rne", "auto", options)
+    if np.isinf(exact).any():
+        rows, columns = np.isfinite(a).all(axis=-1), np.isfinite(b).all(axis=0)
+        of_numbers = np.logical_and.outer(rows, columns)
+        exact = np.where(np.isinf(exact) & of_numbers, np.nan, exact)
+    return exact
 
 
 SHORT_EXPONENT = 8  # bits

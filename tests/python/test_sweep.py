@@ -372,6 +372,18 @@ def test_operands_draw_random_bits_of_their_own_by_the_seed():
     assert found[1][0][-1] == pytest.approx(abs(z - exact.to_float64().item()), rel=1e-12)
 
 
+def test_an_exact_sum_past_binary64_is_no_infinity():
+    for a in ([1e308, 1e308], [[1e308, 1e308], [1.0, 2.0]]):
+        found = ww.sweep(["mac(binary64)", "mac(e5m10)"], a, [1.0, 1.0])
+        study = ww.study.accumulation(a, None, ["mac(binary64)", "mac(e5m10)"], lengths=[2])
+        assert (
+            found["max_abs"].tolist() == [x.max() for x in study.absolute.values()] == [np.inf] * 2
+        )
+        assert found.meta["no_number"] == 1 and found["exact"].max() == np.ndim(a) / 2 - 0.5
+    infinite = ww.sweep("mac(binary64)", [[np.inf, 1e308]], [[1.0], [1e308]])
+    assert infinite["exact"].tolist() == [1]
+
+
 def test_parts_of_outputs_without_an_exact_number_are_a_studys():
     for x, error, of_operands in ((np.inf, 0, 0), (np.nan, np.inf, 0)):
         found = ww.sweep(["mac(e5m10)"], [x], [1.0])
