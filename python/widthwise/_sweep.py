@@ -223,7 +223,8 @@ def sweep(
             the rest, likewise; 'exact', the share of outputs without error; 'not_finite', how many
             are infinite or NaN. None: max_abs, rel_norm, its parts, exact and not_finite; a part
             takes one more exact product for each unit.
-        exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64.
+        exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64;
+            one past its range is a number that no infinity is the same as.
         rounding: of values to the units' formats.
         against: 'given', or 'operands': the exact product of each unit's own operands, which
             leaves out what rounding them cost; it has one part alone.
