@@ -95,6 +95,11 @@ def declared(words: Iterable[str]) -> Iterator[tuple[list[str], str, str, int]]:
 
 def scope_of(wires: list[tuple[list[str], str, str, int]], taps: dict[str, Any], vcd: Path) -> Any:
     """Of the module: the first one with its ports and its first term."""
+    if not wires:
+        raise ValueError(
+            f"vcd = {vcd}: it declares no wire; a value change dump is wanted, as $dumpfile and "
+            "GHDL's --vcd write it, no FST and no GHW"
+        )
     wanted = {"y", f"{taps['terms'][0]['name']}_sig"}
     found: dict[tuple[str, ...], set[str]] = {}
     for scope, name, _, _ in wires:

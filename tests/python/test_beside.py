@@ -236,3 +236,7 @@ def test_a_waveform_is_words_in_any_lines(tmp_path):
     for between in (" ", "\n"):
         vcd.write_text(between.join([*words[:begin], *others, *words[begin:]]))
         assert trace.beside(vcd).pairs == wanted
+    for data in (b"", b"\x00\x01FST\xff" * 99):
+        vcd.write_bytes(data)
+        with pytest.raises(ValueError, match="it declares no wire; a value change dump is wanted"):
+            trace.beside(vcd)
