@@ -49,11 +49,8 @@ def restored(name: str, a: Any) -> Any:
         raise ValueError(f"{name} of this file is no array; np.savez writes nothing else")
     if a.dtype.names is None:
         return a
-    if len(a.dtype.names) != 1:
-        raise ValueError(
-            f"{name} has the fields {', '.join(a.dtype.names)}; codes have one, named as their "
-            "format prints. np.load reads other arrays"
-        )
+    if len(a.dtype.names) != 1:  # codes have one field, named as their format prints
+        return a
     if a.dtype[0].names is not None:
         from .containers.records import of_record
 
@@ -195,9 +192,11 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
             return of_index(path) if path.endswith(INDEX) else of_checkpoint(file)
         except ValueError as why:
             raise ValueError(f"file = {file!r}: {why}") from None
+    from zipfile import BadZipFile  # which NumPy has imported by then
+
     try:
         content = np.load(file, allow_pickle=False)
-    except EOFError:
+    except (EOFError, BadZipFile):
         raise ValueError(f"file = {file!r}: it is empty, or cut short") from None
     except ValueError as why:
         if "pickle" not in str(why):

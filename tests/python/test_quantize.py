@@ -1,5 +1,6 @@
 """widthwise quantize: what passes untouched, what is told of the rest, and what is read back."""
 
+import io
 import json
 import math
 import os
@@ -358,3 +359,33 @@ def test_a_file_of_which_nothing_is_rounded_is_refused(ending, tmp_path, capsys)
     assert status == 2 and not out.exists()
     assert said.endswith("x.npz: no array of it is to be rounded: 1 no float, 1 excluded\n")
     assert quantize(capsys, *task)[0] == 0
+
+
+def test_what_is_no_array_of_numbers_passes_or_is_told(tmp_path, capsys, monkeypatch):
+    blocks, record = ww.blocks([1.0, 2.0], "mxfp4"), np.zeros(2, [("a", "i4"), ("b", "f8")])
+    np.savez(tmp_path / "x.npz", w=np.float32([1.1]), blocks=blocks, record=record)
+    task = [tmp_path / "x.npz", tmp_path / "out.npz", "--format", "e4m3fn"]
+    _, untouched = told(capsys, *task)
+    assert [(x["array"], x["holds"]) for x in untouched][0] == ("blocks", "Blocks")
+    found = ww.load(tmp_path / "out.npz")
+    assert (found["blocks"] == blocks).all() and (found["record"] == record).all()
+    np.save(tmp_path / "blocks.npy", blocks)
+    np.save(tmp_path / "complex.npy", [1j])
+    (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04 and no more")
+    for name, out, message in (
+        ("blocks.npy", "o.npy", "blocks.npy: it holds Blocks, numbers with scales; ww.load(IN)"),
+        ("complex.npy", "o.npy", "complex.npy: x holds a complex, 1j"),
+        ("cut.npz", "o.npz", "cut.npz: this is no array of numbers"),
+        ("x.npz", "o.safetensors", "blocks holds Blocks, which a safetensors file does not"),
+    ):
+        status, _, said = quantize(capsys, tmp_path / name, tmp_path / out, "--format", "e5m2")
+        assert status == 2 and message in said and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize("text, status", [("1, 1/3,0.1\n2", 0), (" \n", 2), ("", 2)])
+def test_numbers_come_by_blanks_and_commas(text, status, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    out = tmp_path / "o.npy"
+    found, _, said = quantize(capsys, "-", out, "--format", "e5m10")
+    assert found == status and ("IN = -: no number came" in said) == bool(status)
+    assert status or ww.load(out).size == 4

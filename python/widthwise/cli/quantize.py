@@ -20,6 +20,7 @@ from .._format import Format
 from .._rules import SCALES
 from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
+from ..containers.recorded import Recorded
 from . import checkpoint
 from .globs import check_patterns, held, matches
 from .output import Once, add_command, add_json, add_rounding, add_seed, show
@@ -135,10 +136,9 @@ class Rounding(NamedTuple):
     def rounded(
         self, name: str, part: Any, first: int, shape: tuple[int, ...]
     ) -> tuple[Array, np.ndarray]:
-        given, nan = as_given(part), self.options.nan
         try:
-            if nan is None and not self.format.has_nan:
-                refuse_nan(given, first, shape, self.format)
+            if self.options.nan is None and not self.format.has_nan:
+                refuse_nan(as_given(part), first, shape, self.format)
             how = {"rounding": self.options.rounding, "seed": self.options.seed}
             z, flags = array(part, self.format, nan="zero", flags=True, **how)
         except (ValueError, TypeError) as why:
@@ -200,6 +200,11 @@ def run(options: argparse.Namespace) -> int:
         untouched = round_all(rounding, source)
     else:
         check_name("OUT", options.target, (".npy",))
+        if isinstance(source, Recorded):
+            raise ValueError(
+                f"IN = {options.source}: it holds {type(source).__name__}, numbers with scales; "
+                "ww.load(IN).to_float64() has the numbers, np.save writes them"
+            )
         save("OUT", options.target, rounding.whole("", source))
     names = source if isinstance(source, Mapping) else [""]
     rows = [rounding.tallies[name].facts() for name in names if name in rounding.tallies]
