@@ -380,6 +380,8 @@ def test_what_is_no_array_of_numbers_passes_or_is_told(tmp_path, capsys, monkeyp
     ):
         status, _, said = quantize(capsys, tmp_path / name, tmp_path / out, "--format", "e5m2")
         assert status == 2 and message in said and said.count("\n") == 1, said
+    status, _, said = quantize(capsys, *task[:2], "--format", "binary128", "--values")
+    assert status == 2 and "--values: float64 has not all numbers of e15m112; leave it" in said
 
 
 @pytest.mark.parametrize("text, status", [("1, 1/3,0.1\n2", 0), (" \n", 2), ("", 2)])

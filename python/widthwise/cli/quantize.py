@@ -20,6 +20,7 @@ from .._format import Format
 from .._rules import SCALES
 from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
+from ..containers.numbers import holds
 from ..containers.recorded import Recorded
 from . import checkpoint
 from .globs import check_patterns, held, matches
@@ -191,6 +192,10 @@ def run(options: argparse.Namespace) -> int:
     if options.format is None:
         raise ValueError("--format is missing: name one, as e4m3fn")
     rounding = Rounding(options, Format(options.format), {})
+    if options.values and not holds("e11m52", rounding.format):
+        raise ValueError(
+            f"--values: float64 has not all numbers of {rounding.format}; leave it out for the codes"
+        )
     source = load("IN", options.source)
     if not options.force:
         check_other("OUT", options.target, {"IN": options.source}, checkpoint.FORCE)
