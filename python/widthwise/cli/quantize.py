@@ -194,7 +194,7 @@ def run(options: argparse.Namespace) -> int:
     rounding = Rounding(options, Format(options.format), {})
     if options.values and not holds("e11m52", rounding.format):
         raise ValueError(
-            f"--values: float64 has not all numbers of {rounding.format}; leave it out for the codes"
+            f"--values: float64 has not all numbers of {rounding.format}; leave it out"
         )
     source = load("IN", options.source)
     if not options.force:
