@@ -153,7 +153,7 @@ class Quantise {
             .has_inf = format_.element.has_inf(),
             .spells = spelled.has_value(),
             .spelled = spelled.value_or(Spelled{}),
-            .random = {how_.seed},
+            .random = how_.random,
             .elements = elements,
             .clamped = found_.of(Found::clamped),
             .carried = carried};

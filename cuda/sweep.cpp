@@ -127,20 +127,19 @@ std::vector<ErrorSums> measured(Device& device, const std::list<SweptUnit>& swep
   return sums;
 }
 
-ErrorMetrics metrics(const ErrorSums& s, std::size_t outputs) {
+ErrorMetrics metrics(const ErrorSums& s) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
                    infinity = std::numeric_limits<double>::infinity();
-  const auto numbers = static_cast<double>(s.numbers), not_zero = static_cast<double>(s.not_zero);
+  const auto outputs = static_cast<double>(s.outputs), not_zero = static_cast<double>(s.not_zero);
   const double whole = s.exacts.root(), error = s.errors.root();
-  return {.max_abs = s.numbers ? s.largest : nan,
-          .mean_abs = s.numbers ? s.total / numbers : nan,
+  return {.max_abs = s.outputs ? s.largest : nan,
+          .mean_abs = s.outputs ? s.total / outputs : nan,
           .max_rel = s.not_zero ? s.largest_relative : nan,
           .mean_rel = s.not_zero ? s.total_relative / not_zero : nan,
           .rel_norm = whole > 0                 ? error / whole
-                      : s.numbers && error == 0 ? 0
+                      : s.outputs && error == 0 ? 0
                                                 : infinity,
-          .exact =
-              static_cast<double>(s.right) / static_cast<double>(std::max<std::size_t>(1, outputs)),
+          .exact = static_cast<double>(s.right) / std::max(1.0, outputs),
           .not_finite = static_cast<double>(s.not_finite)};
 }
 
@@ -177,7 +176,7 @@ std::vector<ErrorMetrics> DeviceSweep::run(std::span<const Unit> units, std::uin
         std::min({at_once, std::max<std::size_t>(1, room), units.size() - found.size()});
     std::vector<ErrorSums> sums(count);
     add_errors(units.subspan(found.size(), count), {0, values_.m}, seed, sums.data());
-    for (const ErrorSums& s : sums) found.push_back(metrics(s, values_.m * values_.n));
+    for (const ErrorSums& s : sums) found.push_back(metrics(s));
   }
   return found;
 }

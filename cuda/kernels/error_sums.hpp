@@ -32,36 +32,40 @@ struct Squares {
   }
 };
 
-// What the metrics of a sweep are made of, of |computed - exact| where the exact result is a
-// number. An infinity or NaN in its place is an infinite error, of a result that is 0 too.
+// What the metrics of a sweep are made of, of |computed - exact|. Where one of both is no number
+// that is infinite, of a result that is 0 too, but 0 where both are one infinity.
 struct ErrorSums {
   double largest = 0, total = 0;                    // of the errors
   double largest_relative = 0, total_relative = 0;  // to the exact result, where that is not 0
   Squares errors, exacts;
-  std::uint64_t numbers = 0, not_zero = 0, right = 0, not_finite = 0;
+  std::uint64_t outputs = 0, not_zero = 0, right = 0, not_finite = 0;
+
+  static WIDTHWISE_BOTH_INLINE double error_of(double computed, double exact) {
+    if (computed == exact) return 0;
+    const bool numbers = std::isfinite(computed) && std::isfinite(exact);
+    return numbers ? std::fabs(computed - exact) : std::numeric_limits<double>::infinity();
+  }
 
   WIDTHWISE_BOTH_INLINE void add(double computed, double exact) {
-    const bool finite = std::isfinite(computed);
-    not_finite += !finite;
-    if (!std::isfinite(exact)) return;
-    const double magnitude = std::fabs(exact);
-    const double error =
-        finite ? std::fabs(computed - exact) : std::numeric_limits<double>::infinity();
-    ++numbers;
+    const double error = error_of(computed, exact), magnitude = std::fabs(exact);
+    ++outputs;
+    not_finite += !std::isfinite(computed);
     right += error == 0;
     largest = std::fmax(largest, error), total += error;
-    errors.add(error), exacts.add(magnitude);
-    if (finite && magnitude == 0) return;
+    errors.add(error);
+    if (std::isfinite(exact)) exacts.add(magnitude);
+    if (magnitude == 0 && !std::isinf(error)) return;
+    const double relative = std::isinf(error) ? error : error / magnitude;
     ++not_zero;
-    largest_relative = std::fmax(largest_relative, error / magnitude);
-    total_relative += error / magnitude;
+    largest_relative = std::fmax(largest_relative, relative);
+    total_relative += relative;
   }
   WIDTHWISE_BOTH_INLINE void join(const ErrorSums& other) {
     largest = std::fmax(largest, other.largest), total += other.total;
     largest_relative = std::fmax(largest_relative, other.largest_relative);
     total_relative += other.total_relative;
     errors.join(other.errors), exacts.join(other.exacts);
-    numbers += other.numbers, not_zero += other.not_zero;
+    outputs += other.outputs, not_zero += other.not_zero;
     right += other.right, not_finite += other.not_finite;
   }
 };

@@ -41,8 +41,10 @@ py::tuple as_tuple(const BlockTally& tally) {
 }
 
 py::tuple quantise_blocks(const BlockFormat& f, const Grid& g, const py::array& x,
-                          py::array elements, py::array scales, const BlockHow& how) {
+                          py::array elements, py::array scales, BlockHow how,
+                          const py::object& random) {
   const BlockGrid grid = grid_of(g);
+  how.random = random_source(random, grid.outer * grid.rows * grid.columns);
   const auto quantiser = of_floats(x) ? BlockQuantiser::of<float>(f, grid, how)
                                       : BlockQuantiser::of<double>(f, grid, how);
   std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
@@ -67,10 +69,12 @@ void read_out(const BlockFormat& f, const Grid& g, const py::array& elements,
   });
 }
 
-BlockHow how_of(const std::string& rounding, std::uint64_t seed, float tensor_scale, bool single,
+BlockHow how_of(const std::string& rounding, float tensor_scale, bool single,
                 const std::optional<std::shared_ptr<LargestMagnitudes>>& maxima) {
-  return {parse_rounding(rounding), seed, tensor_scale,
-          single ? BlockSteps::single : BlockSteps::exact, maxima.value_or(nullptr)};
+  return {.rounding = parse_rounding(rounding),
+          .tensor_scale = tensor_scale,
+          .steps = single ? BlockSteps::single : BlockSteps::exact,
+          .maxima = maxima.value_or(nullptr)};
 }
 
 LargestMagnitudes maxima_of(const Grid& g, const py::array& x) {
@@ -118,8 +122,9 @@ using cuda::Queue;
 
 py::tuple quantise_blocks_there(const Queue& queue, const BlockFormat& f, const Grid& g,
                                 const py::array& x, py::array elements, py::array scales,
-                                const BlockHow& how) {
+                                BlockHow how, std::uint64_t seed) {
   const BlockGrid grid = grid_of(g);
+  how.random = {seed};
   std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
   std::byte* scale = place(f.scale, scales, grid.scales());
   return as_tuple(with_numbers(x, [&](const auto* numbers) {
@@ -188,8 +193,8 @@ void bind_blocks(py::module_& m) {
   py::class_<LargestMagnitudes, std::shared_ptr<LargestMagnitudes>>(m, "LargestMagnitudes")
       .def_readonly("of_all", &LargestMagnitudes::of_all);
   py::class_<BlockHow>(m, "BlockHow")
-      .def(py::init(&how_of), py::arg("rounding"), py::arg("seed"), py::arg("tensor_scale"),
-           py::arg("single"), py::arg("maxima"));
+      .def(py::init(&how_of), py::arg("rounding"), py::arg("tensor_scale"), py::arg("single"),
+           py::arg("maxima"));
   m.def("is_block_format", [](const std::string& text) { return is_block_format(text); });
   m.def("quantise_blocks", &quantise_blocks);
   m.def("read_blocks", &read_out);

@@ -30,8 +30,16 @@ py::list tables() {
   return list;
 }
 
-Env make_env(const std::string& rounding, const std::string& tininess, const std::string& nan) {
-  return {parse_rounding(rounding), parse_tininess(tininess), parse_nan_result(nan)};
+std::string text_of(const char* name, const char* example, const py::object& given) {
+  if (py::isinstance<py::str>(given)) return py::cast<std::string>(given);
+  throw py::type_error(std::string(name) + " = " + std::string(py::repr(given)) +
+                       ": a text is wanted, as '" + example + "'");
+}
+
+Env make_env(const py::object& rounding, const py::object& tininess, const py::object& nan) {
+  return {parse_rounding(text_of("rounding", "rne", rounding)),
+          parse_tininess(text_of("tininess", "after", tininess)),
+          parse_nan_result(text_of("nan", "canonical", nan))};
 }
 
 }  // namespace

@@ -298,6 +298,8 @@ class Array(CodeArray, Operators):
         """Of one number, toward zero, exact."""
         return self._whole(int)
 
+    __trunc__ = __int__
+
     def __round__(self, ndigits: int | None = None) -> Any:
         """Of one number the integer next to it; with ndigits the nearest decimal number of so many
         places behind the point, rounded to the format. Ties go to even."""

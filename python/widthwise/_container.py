@@ -37,10 +37,6 @@ class Container:
         and the way out, where the blocks are not those that the unit scales."""
         raise NotImplementedError
 
-    def as_record(self) -> np.ndarray:
-        """All of it as one record, which NumPy's files keep."""
-        raise NotImplementedError
-
 
 def told_apart(name: str, x: Any, scale: Any, unit: Unit, axis: int) -> Scaled:
     """An operand and its scales, given beside it or within it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._product import bound_multiplier
-from ._settings import integer
+from ._settings import brief, integer, several
 from ._spelling import Spelling, as_argument, spelled, spelling
 from ._unit import Unit, as_unit
 
@@ -150,6 +150,10 @@ def written(
     """`export` without a warning; its errors, and `no_rtl`, call an option `options.lanes`."""
     from pathlib import Path
 
+    if not isinstance(name, str | None) or not isinstance(directory, str | os.PathLike):
+        raise TypeError(
+            f"directory = {brief(directory)}, name = {brief(name)}: a path and a text are wanted"
+        )
     text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
     libraries = [str(Path(__file__).with_name("lib") / "libwidthwise_model.so")] if model else []
     paths, kept, no_rtl = core.export_design(
@@ -182,7 +186,7 @@ def in_words(how: Spelling, make: Callable[[], Exported]) -> Exported:
 def stages(pipeline: str | Iterable[str]) -> list[str]:
     """Their names: one text has commas between them."""
     names = pipeline.split(",") if isinstance(pipeline, str) else pipeline
-    return [name.strip() for name in names if name.strip()]
+    return [str(name).strip() for name in several("options.pipeline", names) if str(name).strip()]
 
 
 def design_text(design: str | Unit, is_unit: bool) -> str:

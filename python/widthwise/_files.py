@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ._array import Array
-from ._container import Container
 from ._create import code_array
 from ._format import Format
 from ._formats import portable
+from .containers.recorded import Recorded
 
 if TYPE_CHECKING:
     from ._safetensors import Checkpoint
@@ -24,7 +24,7 @@ LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without b
 
 def stored(x: Any) -> np.ndarray:
     """Codes of a structured dtype, as [('e5m10', '<u2')]; nothing is copied."""
-    if isinstance(x, Container):
+    if isinstance(x, Recorded):
         return x.as_record()
     if not isinstance(x, Array):
         return np.asarray(x)
@@ -49,11 +49,8 @@ def restored(name: str, a: Any) -> Any:
         raise ValueError(f"{name} of this file is no array; np.savez writes nothing else")
     if a.dtype.names is None:
         return a
-    if len(a.dtype.names) != 1:
-        raise ValueError(
-            f"{name} has the fields {', '.join(a.dtype.names)}; codes have one, named as their "
-            "format prints. np.load reads other arrays"
-        )
+    if len(a.dtype.names) != 1:  # codes have one field, named as their format prints
+        return a
     if a.dtype[0].names is not None:
         from .containers.records import of_record
 
@@ -153,7 +150,7 @@ def copies(tensors: Checkpoint) -> dict[str, Any]:
 def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read what np.save, np.savez or np.savez_compressed wrote of Arrays, every bit and the format.
 
-    Blocks are a record of elements, scales and the tensor's scale, named as they print.
+    Blocks, Affine, Scaled and Coded are a record of codes and scales, named as they print.
 
     And .safetensors files, and those that a .safetensors.index.json lists: floats as Arrays of
     their own formats, codes that `widthwise quantize` wrote as those of theirs (metadata
@@ -195,9 +192,11 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
             return of_index(path) if path.endswith(INDEX) else of_checkpoint(file)
         except ValueError as why:
             raise ValueError(f"file = {file!r}: {why}") from None
+    from zipfile import BadZipFile  # which NumPy has imported by then
+
     try:
         content = np.load(file, allow_pickle=False)
-    except EOFError:
+    except (EOFError, BadZipFile):
         raise ValueError(f"file = {file!r}: it is empty, or cut short") from None
     except ValueError as why:
         if "pickle" not in str(why):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._codes import readable
 from ._format import Format
+from ._settings import brief
 from ._table import Table
 
 DIGITS, LAST_DIGIT = 53, -1074  # of binary64: of a normal number, and the lowest there is
@@ -123,8 +124,8 @@ def of_numpy(x: Any) -> str:
 def no_text(given: tuple[Any, ...]) -> str:
     """What was given in place of a format's text, and the text of two numbers of bits."""
     if len(given) == 1 and (named := of_numpy(given[0])):
-        return f"format = {given[0]!r}: a text is wanted, here {named!r}, or a ww.Format"
+        return f"format = {brief(given[0])}: a text is wanted, here {named!r}, or a ww.Format"
     bits = [x for x in given if isinstance(x, int)]
     text = "e{}m{}".format(*bits) if len(bits) == len(given) == 2 else "e5m10"
-    shown = ", ".join(map(repr, given))
+    shown = ", ".join(map(brief, given))
     return f"format = {shown}: a text as {text!r} is wanted, or a ww.Format"

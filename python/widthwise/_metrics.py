@@ -1,4 +1,4 @@
-"""Metrics of a sweep: how far results lie from exact ones, an infinity or NaN without end."""
+"""Metrics of a sweep: how far results lie from exact ones, without end where one is no number."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import numpy as np
 class Errors:
     """What metrics are made of: computed and exact results, float64 of one shape.
 
-    Outputs whose exact result is no number are left out. Where it is one and the computed is not,
-    that is an infinite error.
+    An error is infinite where one of both is no number, as in studies; but an infinity that is the
+    exact result has none.
     """
 
     def __init__(self, computed: np.ndarray, exact: np.ndarray) -> None:
-        known = np.isfinite(exact)
-        self.exact = exact[known]
-        self.finite = np.isfinite(computed[known])
+        self.computed, self.exact = computed, exact
+        finite = np.isfinite(computed) & np.isfinite(exact)
         with np.errstate(over="ignore", invalid="ignore"):
-            distance = np.abs(computed[known] - self.exact)
-        self.absolute = np.where(self.finite, distance, np.inf)
-        self.computed = computed
+            distance = np.where(finite, np.abs(computed - exact), np.inf)
+        self.absolute = np.where(computed == exact, 0, distance)
 
     @property
     def relative(self) -> np.ndarray:
-        """Of exact results other than 0, and of all that were computed to be no number."""
-        counts = (self.exact != 0) | ~self.finite
-        with np.errstate(divide="ignore", over="ignore"):
-            return self.absolute[counts] / np.abs(self.exact[counts])
+        """Of exact results other than 0, and of all errors without end."""
+        endless = np.isinf(self.absolute)
+        counts = (self.exact != 0) | endless
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return np.where(endless, np.inf, self.absolute / np.abs(self.exact))[counts]
 
 
 def at_most(values: np.ndarray) -> float:
@@ -48,7 +47,12 @@ def norm(values: np.ndarray) -> float:
 
 
 def relative_norm(e: Errors) -> float:
-    return over(norm(e.absolute), norm(e.exact))
+    return over(norm(e.absolute), norm_of_numbers(e.exact))
+
+
+def norm_of_numbers(values: np.ndarray) -> float:
+    """Of those that are finite."""
+    return norm(values[np.isfinite(values)])
 
 
 def over(error: float, whole: float) -> float:
@@ -78,10 +82,8 @@ def as_metrics(values: Iterable[float]) -> dict[str, float]:
     return found | {"not_finite": int(found["not_finite"])}
 
 
-def norm_of_error(x: np.ndarray, y: np.ndarray, exact: np.ndarray) -> float:
-    """Of x - y, where the exact result is a number; infinite where one of them alone is."""
-    known = np.isfinite(exact)
-    x, y = x[known], y[known]
+def norm_of_error(x: np.ndarray, y: np.ndarray) -> float:
+    """Of x - y; infinite where one of them alone is a number."""
     with np.errstate(over="ignore", invalid="ignore"):
         distance = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0, np.abs(x - y))
     return norm(np.where(np.isnan(distance), np.inf, distance))

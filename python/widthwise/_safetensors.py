@@ -162,6 +162,10 @@ def entry(name: str, x: Any) -> Entry:
         return Entry(name, x.kind, x.shape, len(x.data))
     if isinstance(x, Array):
         return entry_of_codes(name, x.format, x.shape)
+    if not isinstance(x, np.ndarray | np.generic):
+        raise ValueError(
+            f"{name} holds {type(x).__name__}, which a safetensors file does not; name a .npz"
+        )
     kind = next((k for k, t in OTHERS.items() if np.dtype(t) == x.dtype), None)
     if kind is None and x.dtype.kind == "f" and x.dtype.itemsize <= 8:
         kind = f"F{8 * x.dtype.itemsize}"

@@ -24,9 +24,15 @@ class How(NamedTuple):
 INTEGERS = (int, np.integer)
 
 
+def brief(x: Any) -> str:
+    """What was given, on one line of an error: of a long array its beginning."""
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def checked_seed(seed: int) -> int:
     if not isinstance(seed, INTEGERS) or isinstance(seed, bool):
-        raise TypeError(f"seed = {seed!r}: an integer is wanted, 0 to 2^64 - 1")
+        raise TypeError(f"seed = {brief(seed)}: an integer is wanted, 0 to 2^64 - 1")
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")
     return int(seed)
@@ -34,15 +40,16 @@ def checked_seed(seed: int) -> int:
 
 def checked_threads(threads: int | None) -> int:
     """As the core wants it: 0 is one a core."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
-    return threads or 0
+    count = None if threads is None else integer("threads", threads)
+    if count is not None and count < 1:
+        raise ValueError(f"threads = {count}: it may be 1 or more, or None for one a core")
+    return count or 0
 
 
 def several(name: str, x: Iterable[Any]) -> list[Any]:
     """A text is one thing, and is not taken letter by letter."""
     if isinstance(x, str | bytes) or not isinstance(x, Iterable):
-        raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
+        raise TypeError(f"{name} = {brief(x)}: several are wanted, as [{brief(x)}]")
     return list(x)
 
 
@@ -55,7 +62,7 @@ def told(progress: Progress) -> Callable[[int, int], object]:
         return progress
     if not isinstance(progress, bool | None):
         raise TypeError(
-            f"progress = {progress!r}: True, or a function of (done, of how many), is wanted"
+            f"progress = {brief(progress)}: True, or a function of (done, of how many), is wanted"
         )
     return bar() if progress else lambda done, of: None
 
@@ -73,7 +80,7 @@ def integer(name: str, value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
+        raise TypeError(f"{name} = {brief(value)}: an integer is wanted") from None
 
 
 def whole(name: str, value: Any) -> int:

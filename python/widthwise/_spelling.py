@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 Spelling = Callable[[str, str | None], str]  # of a setting's name, and its value if there is one
@@ -26,6 +26,25 @@ def as_key(name: str, value: str | None) -> str:
 
 def spelled(text: str, spelling: Spelling) -> str:
     return SETTING.sub(lambda found: spelling(found[1], found[2]), text)
+
+
+def told_as_options(text: str, names: Sequence[str]) -> str:
+    """A message about arguments by name, `random is given and rounding = 'rne'`, to whoever gave
+    them as options; what stands in quotes is left as it is."""
+    name = rf"(?<![\w.(-])({'|'.join(names)})"
+    value = r"('[^']*'|[^\s;,]+)"
+    follows = rf"(?= (?:is|are) given\b| and (?:{'|'.join(names)}) = )"
+    pattern = rf"'[^']*'|{name}( = |=){value}|{name}{follows}"
+
+    def told(found: re.Match[str]) -> str:
+        if found[4]:
+            return as_option(found[4], None)
+        if not found[1]:
+            return found[0]
+        between = found[2] if found[2].strip() != found[2] else " "
+        return as_option(found[1], None) + between + found[3].strip("'")
+
+    return re.sub(pattern, told, text) if names else text
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from . import _widthwise as core
-from ._array import Array
 from ._device import gpu_of
 from ._engines import check
 from ._metrics import (
@@ -23,13 +22,22 @@ from ._metrics import (
     as_metrics,
     norm,
     norm_of_error,
+    norm_of_numbers,
     over,
 )
 from ._reading import shortened
-from ._settings import Progress, several, told
-from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
+from ._settings import Progress, several, told, whole
+from ._swept import (
+    block_formats,
+    computed,
+    doubles,
+    draws,
+    exact_of,
+    exact_product,
+    rounded_pair,
+)
 from ._table import Findings, Titled
-from ._unit import Several, Unit, as_unit, as_units
+from ._unit import Several, Unit, as_units
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
 
@@ -121,7 +129,7 @@ class SweepResult(Titled, Findings):
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics, what errors are
-            against, how many outputs are left out, and version.
+            against, the outputs whose exact value is no number (`no_number`), and version.
 
     >>> import widthwise as ww
     >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
@@ -138,8 +146,8 @@ class SweepResult(Titled, Findings):
     def _title(self) -> str:
         """What is measured, and against what."""
         a, b = self.meta["a"], self.meta["b"]
-        left = self.meta["left_out"]
-        told = f"; {left} outputs are left out, whose exact value is no number" if left else ""
+        count = self.meta["no_number"]
+        told = f"; exact values that are no numbers: {count}" if count else ""
         return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}{told}"
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
@@ -161,6 +169,8 @@ class SweepResult(Titled, Findings):
                 f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
                 f"{found.rows[0][0]}: none is finite; take units of a wider range, or other data"
             )
+        if whole("count", count) < 1:
+            raise ValueError("count = 0: one row at least is wanted")
         return SweepResult(self.columns, found.rows[:count], self.meta)
 
     def ordered(self, metric: str) -> SweepResult:
@@ -205,15 +215,16 @@ def sweep(
             Those with block scales take a's rows and b's columns as `ww.blocks` makes them.
         a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k; or
             Blocks, whose codes the units with such scales take, and others what they stand for.
-        metrics: of |computed - exact| over all outputs, an infinity or NaN being an infinite error
-            of each metric: 'max_abs', 'mean_abs'; relative to the exact output where that is not 0:
+        metrics: of |computed - exact| over all outputs, which is infinite where one of both is no
+            number, unless both are one infinity: 'max_abs', 'mean_abs'; relative to the exact
+            output where that is not 0:
             'max_rel', 'mean_rel'; 'rel_norm', the Frobenius norm of the errors over that of the
             exact product; its parts 'of_operands', what rounding them cost, and 'of_accumulation',
             the rest, likewise; 'exact', the share of outputs without error; 'not_finite', how many
             are infinite or NaN. None: max_abs, rel_norm, its parts, exact and not_finite; a part
-            takes one more exact product for each unit. Outputs whose exact value is no number are
-            left out.
-        exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64.
+            takes one more exact product for each unit.
+        exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64;
+            one past its range is a number that no infinity is the same as.
         rounding: of values to the units' formats.
         against: 'given', or 'operands': the exact product of each unit's own operands, which
             leaves out what rounding them cost; it has one part alone.
@@ -260,7 +271,7 @@ def sweep(
         "engine": engine,
         "metrics": wanted,
         # Of unit's own operands, each has other ones.
-        "left_out": int(np.count_nonzero(~np.isfinite(truth))) if against == "given" else None,
+        "no_number": int(np.count_nonzero(~np.isfinite(truth))) if against == "given" else None,
         "against": "exact" if exact is not None else against,
         "version": core.build_info()["version"],
     }
@@ -290,8 +301,8 @@ def checked_metrics(metrics: Sequence[str] | None, against: str, exact: Any) -> 
 def exact_results(exact: Any, x: np.ndarray, y: np.ndarray, options: dict[str, Any]) -> np.ndarray:
     """float64 of the product's shape."""
     if exact is None:
-        exact = product_of(as_unit(EXACT), x, y, "rne", "auto", options)
-    given, shape = np.asarray(exact, dtype=np.float64), computed_shape(x, y)
+        exact = exact_of(x, y, options)
+    given, shape = doubles("exact", exact), computed_shape(x, y)
     if given.shape != shape:
         raise ValueError(
             f"exact is {given.shape}, the product of a and b is {shape}; they must be of one shape"
@@ -356,7 +367,7 @@ class Request:
         errors = Errors(computed, self.exact if self.against == "given" else of_operands)
         row = {name: METRICS[name](errors) for name in metrics if name in METRICS}
         if self.against == "given" and self.apart:
-            row |= self.parts(of_operands, norm_of_error(computed, of_operands, self.exact))
+            row |= self.parts(of_operands, norm_of_error(computed, of_operands))
         return row
 
     def measured_there(self, gpu: int, units: list[Unit]) -> list[dict[str, float]]:
@@ -364,24 +375,21 @@ class Request:
         cores = [unit._core for unit in units]
         of_operands = self.of_operands(units[0]) if self.apart else self.exact
         split = self.apart and self.against == "given"
-        # Where an exact result is no number, nothing is looked at.
-        held = np.where(np.isfinite(self.exact), of_operands, 0)
-        if split and not (np.isfinite(held).all() and norm(held) > 0):
+        if split and not (np.isfinite(of_operands).all() and norm(of_operands) > 0):
             return [self.measured_here(unit, [*METRICS]) for unit in units]
         seen = of_operands if self.against == "operands" else self.exact
         rows = [as_metrics(values) for values in self.sweep_on(gpu, seen).run(cores, self.seed)]
         if split:
-            held = np.where(np.isfinite(self.exact), of_operands, np.nan)
-            again = self.sweep_on(gpu, held).run(cores, self.seed)
+            again = self.sweep_on(gpu, of_operands).run(cores, self.seed)
             for row, values in zip(rows, again, strict=True):
-                accumulated = as_metrics(values)["rel_norm"] * norm(held[np.isfinite(held)])
+                accumulated = as_metrics(values)["rel_norm"] * norm(of_operands)
                 row |= self.parts(of_operands, accumulated)
         return rows
 
     def parts(self, of_operands: np.ndarray, accumulated: float) -> dict[str, float]:
         """Both over the norm of the exact product; of_accumulation from the norm of its errors."""
-        whole = norm(self.exact[np.isfinite(self.exact)])
-        rounded = norm_of_error(of_operands, self.exact, self.exact)
+        whole = norm_of_numbers(self.exact)
+        rounded = norm_of_error(of_operands, self.exact)
         return dict(zip(PARTS, (over(rounded, whole), over(accumulated, whole)), strict=True))
 
     @property
@@ -395,8 +403,7 @@ class Request:
             a_keeps, b_keeps, of_blocks = formats[2:]
             x, y = self.operands(unit)
             if of_blocks:
-                pair = x.to_float64(), y.to_float64()
-                exact = product_of(as_unit(EXACT), *pair, "rne", "auto", self.options)
+                exact = exact_of(x.to_float64(), y.to_float64(), self.options)
             else:
                 exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
             self.last_operands = formats, exact
@@ -467,7 +474,7 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
 
 
 def values(name: str, x: Any) -> np.ndarray:
-    z = x.to_float64() if isinstance(x, Array | Blocks) else np.asarray(x, dtype=np.float64)
+    z = x.to_float64() if isinstance(x, Blocks) else doubles(name, x)
     if z.ndim not in (1, 2):
         raise ValueError(f"{name} is {z.shape}; a sweep takes matrices, or vectors of k")
     return z

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,18 @@ from ._block_format import BlockFormat
 from ._create import array
 from ._dot import matmul
 from ._unit import Unit, as_unit
+from .containers.numbers import in_machine_floats
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
 EXACT = "kulisch(binary64)"
+
+
+def doubles(name: str, x: Any) -> np.ndarray:
+    """Numbers as binary64 holds them; what it does not is no data that results are held against."""
+    try:
+        return in_machine_floats(x).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as why:  # which call it x
+        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:
@@ -24,11 +34,21 @@ def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:
 
 def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
     """Of arrays, rounded once to binary64: by a register of their formats where that is short."""
-    unit = as_unit(EXACT)
     if max(x.format.exponent_bits, y.format.exponent_bits) <= SHORT_EXPONENT:
         unit = as_unit(f"kulisch({x.format}, b={y.format}, out=binary64)")
         return np.asarray(matmul(x, y, unit=unit, **options).to_float64())
-    return product_of(unit, x.to_float64("rne"), y.to_float64("rne"), "rne", "auto", options)
+    return exact_of(x.to_float64("rne"), y.to_float64("rne"), options)
+
+
+def exact_of(a: np.ndarray, b: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    """Of doubles, rounded once to binary64; NaN for a number past its range, which no infinity is
+    the same as."""
+    exact = product_of(as_unit(EXACT), a, b, "rne", "auto", options)
+    if np.isinf(exact).any():
+        rows, columns = np.isfinite(a).all(axis=-1), np.isfinite(b).all(axis=0)
+        of_numbers = np.logical_and.outer(rows, columns)
+        exact = np.where(np.isinf(exact) & of_numbers, np.nan, exact)
+    return exact
 
 
 SHORT_EXPONENT = 8  # bits

@@ -84,7 +84,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         with_settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
         raise TypeError(f"np.{name}{with_settings} is not defined on Arrays: {hint}")
     z = _table[ufunc](*operands(name, ufunc, inputs))
-    return stored(name, z, places[0]) if places else z
+    return stored(ufunc, z, places[0]) if places else z
 
 
 def operands(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
@@ -132,10 +132,11 @@ def checked(name: str, x: Any, arrays: list[CodeArray]) -> Any:
     )
 
 
-def stored(name: str, z: Any, place: Any) -> Any:
+def stored(ufunc: np.ufunc, z: Any, place: Any) -> Any:
     """A result in the array that it is asked to overwrite, which is returned."""
     from ._array import Array
 
+    name = ufunc.__name__
     if isinstance(z, CodeArray):
         if not isinstance(place, Array) or not isinstance(z, Array) or place.format != z.format:
             raise TypeError(
@@ -145,7 +146,9 @@ def stored(name: str, z: Any, place: Any) -> Any:
         z, into = z._items, place._items
     else:
         into = place
-    if z.shape != into.shape and np.broadcast_shapes(z.shape, into.shape) != into.shape:
+    repeats = ufunc.signature is None  # as NumPy's do, but for those that sum
+    spread = np.broadcast_shapes(z.shape, into.shape) if repeats else z.shape
+    if spread != into.shape:
         raise ValueError(
             f"{name} into an array of shape {into.shape}: its result has shape {z.shape}; "
             "assign, as x = x + y in place of x += y"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never
 from . import _widthwise as core
 from ._format import Format
 from ._formats import way_of
-from ._settings import whole
+from ._settings import brief, whole
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Unit:
 
     def __init__(self, text: str | Unit, *more: Never) -> None:
         if more or not isinstance(text, str | Unit):
-            given = ", ".join(map(repr, (text, *more)))
+            given = ", ".join(map(brief, (text, *more)))
             raise TypeError(f"unit = {given}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
         if isinstance(text, Unit):
             self._bind(text._core, text._text)
@@ -313,7 +313,7 @@ Several = str | Unit | Iterable[str | Unit] | Mapping[str, str | Unit]
 
 def as_units(units: Several) -> list[Unit]:
     """One, several, or those that a dictionary names."""
-    if isinstance(units, str | Unit):
+    if isinstance(units, str | Unit) or not isinstance(units, Iterable):
         units = [units]
     if isinstance(units, Mapping):
         units = units.values()

@@ -16,6 +16,7 @@ BATCH = 4096
 MOST_FAILURES = 20
 # A code as TestFloat prints it: sign, exponent's field, fraction; and flags.
 PRINTED = re.compile(r"([+-])([0-9a-fA-F]+)\.([0-9a-fA-F]*)")
+HEXADECIMAL = re.compile(r"(?:0[xX]|\d*'[hH])?([0-9a-fA-F]+)")  # 0x3c00, 16'h3c00
 PRINTED_FLAGS = re.compile(r"[v.][i.][o.][u.][x.]")
 
 
@@ -134,9 +135,8 @@ def whole_lines(lines: Iterable[bytes], inputs: list[Column]) -> Iterator[tuple[
     behind an arrow in the next what came of them, and what it had expected."""
     operands: list[str] = []
     for number, line in enumerate(lines, 1):
-        text = line.decode().split("#")[0].replace(",", " ")
-        fields = text.split("expected")[0].split()
-        if not fields or fields[0].startswith("//"):
+        fields = content(line).split("expected")[0].split()
+        if not fields:
             continue
         if fields[0] == "=>":
             fields = operands + fields
@@ -146,6 +146,12 @@ def whole_lines(lines: Iterable[bytes], inputs: list[Column]) -> Iterator[tuple[
             operands = fields
         elif fields:
             yield number, fields
+
+
+def content(line: bytes) -> str:
+    """Without the mark that some programs begin a file with, and a comment."""
+    text = line.decode("utf-8-sig", "replace")
+    return re.sub(r"(#|//).*", "", text, flags=re.DOTALL).replace(",", " ").replace(";", " ")
 
 
 def elements(columns: list[Column]) -> int:
@@ -183,8 +189,8 @@ def number(line: int, text: str, name: str, column: Column, width: int) -> int:
         value = printed_code(printed, column.format)  # type: ignore[arg-type]
     elif column is FLAGS and PRINTED_FLAGS.fullmatch(text):
         value = sum((letter != ".") << 4 - i for i, letter in enumerate(text))
-    elif re.fullmatch(r"(0[xX])?[0-9a-fA-F]+", text):
-        value = int(text, 16)
+    elif hexadecimal := HEXADECIMAL.fullmatch(text):
+        value = int(hexadecimal[1], 16)
     else:
         raise ValueError(f"line {line}: {name} = '{text}' is not a hexadecimal number")
     if value >> width:

@@ -37,18 +37,20 @@ def read_taps(vcd: Path, folder: str | os.PathLike[str] | None) -> dict[str, Any
     )
 
 
-def lines_of(vcd: Path) -> Iterator[str]:
+def words_of(vcd: Path) -> Iterator[str]:
+    """A waveform is words, whatever lines they stand in (IEEE 1364-2005, 18.2)."""
     with vcd.open(encoding="latin-1") as file:
-        yield from file
+        for line in file:
+            yield from line.split()
 
 
 class Header:
     """The wires of a module's scope, by the keys that a waveform has for them."""
 
-    def __init__(self, lines: Iterator[str], taps: dict[str, Any], vcd: Path) -> None:
+    def __init__(self, words: Iterator[str], taps: dict[str, Any], vcd: Path) -> None:
         self.names: dict[str, list[str]] = {}
         self.widths: dict[str, int] = {}
-        wires = list(declared(lines))
+        wires = list(declared(words))
         module = scope_of(wires, taps, vcd)
         for scope, name, key, width in wires:
             if scope[: len(module)] == module:
@@ -71,15 +73,15 @@ def widened(digits: str, width: int) -> str:
     return digits.rjust(width, digits[0] if digits[0] in "xzXZ" else "0")
 
 
-def declared(lines: Iterable[str]) -> Iterator[tuple[list[str], str, str, int]]:
+def declared(words: Iterable[str]) -> Iterator[tuple[list[str], str, str, int]]:
     """Scope, name, key and width of each wire."""
     scope: list[str] = []
-    words: list[str] = []
-    for line in lines:
-        words += line.split()
-        if not words or words[-1] != "$end":
+    said: list[str] = []
+    for word in words:
+        said.append(word)
+        if word != "$end":
             continue
-        match words:
+        match said:
             case ["$scope", _, name, "$end"]:
                 scope.append(name.lstrip("\\"))
             case ["$upscope", "$end"]:
@@ -88,11 +90,16 @@ def declared(lines: Iterable[str]) -> Iterator[tuple[list[str], str, str, int]]:
                 yield list(scope), name.lstrip("\\").split("[")[0], key, int(width)
             case ["$enddefinitions", "$end"]:
                 return
-        words = []
+        said = []
 
 
 def scope_of(wires: list[tuple[list[str], str, str, int]], taps: dict[str, Any], vcd: Path) -> Any:
     """Of the module: the first one with its ports and its first term."""
+    if not wires:
+        raise ValueError(
+            f"vcd = {vcd}: it declares no wire; a value change dump is wanted, as $dumpfile and "
+            "GHDL's --vcd write it, no FST and no GHW"
+        )
     wanted = {"y", f"{taps['terms'][0]['name']}_sig"}
     found: dict[tuple[str, ...], set[str]] = {}
     for scope, name, _, _ in wires:
@@ -106,29 +113,33 @@ def scope_of(wires: list[tuple[list[str], str, str, int]], taps: dict[str, Any],
     )
 
 
-def moments(lines: Iterable[str]) -> Iterator[dict[str, str]]:
+def moments(words: Iterator[str]) -> Iterator[dict[str, str]]:
     """What changes at each time, by key."""
     changes: dict[str, str] = {}
-    for line in lines:
-        first = line[:1]
+    for word in words:
+        first = word[0]
         if first == "#":
             yield changes
             changes = {}
-        elif first in "01xzXZ" and first:
-            changes[line[1:].strip()] = first
+        elif first in "01xzXZ":
+            changes[word[1:]] = first
         elif first in "bB":
-            digits, key = line[1:].split()
-            changes[key] = digits
+            changes[next(words, "")] = word[1:]
+        elif first in "rRsS":
+            next(words, "")  # a number or a text, which no wire of a module has
+        elif word == "$comment":
+            while next(words, "$end") != "$end":
+                pass
     yield changes
 
 
 def read_waveform(vcd: Path, taps: dict[str, Any], operands: dict[str, int]) -> Reading:
     """The computation of these operands, the first of several."""
-    lines = lines_of(vcd)
-    header = Header(lines, taps, vcd)
+    words = words_of(vcd)
+    header = Header(words, taps, vcd)
     look = Clocked(header, taps, operands) if taps["clocked"] else Still(header, taps, operands)
     values: dict[str, str] = {}
-    for changes in moments(lines):
+    for changes in moments(words):
         if look.before(values, changes):
             break
         values.update(changes)

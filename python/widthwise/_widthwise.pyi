@@ -137,6 +137,7 @@ def device_quantise_blocks(
     elements: Any,
     scales: Any,
     how: BlockHow,
+    seed: int,
 ) -> tuple[int, int, int | None]: ...
 def device_read_blocks(
     queue: Queue,
@@ -355,7 +356,6 @@ class BlockHow:
     def __init__(
         self,
         rounding: str,
-        seed: int,
         tensor_scale: float,
         single: bool,
         maxima: LargestMagnitudes | None,
@@ -369,6 +369,7 @@ def quantise_blocks(
     elements: Any,
     scales: Any,
     how: BlockHow,
+    random: Any,
 ) -> tuple[int, int, int | None]: ...
 def read_blocks(
     f: BlockFormat,

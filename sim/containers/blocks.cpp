@@ -147,7 +147,7 @@ class Quantise final : public BlockQuantiser::Work {
  public:
   Quantise(const BlockFormat& f, const BlockGrid& grid, const BlockHow& how)
       : format_(f),
-        seed_(how.seed),
+        random_(how.random),
         panels_(grid),
         scaler_(f, how),
         rounding_(Operation::convert, f.saturating(), {.rounding = how.rounding},
@@ -358,7 +358,7 @@ class Quantise final : public BlockQuantiser::Work {
   void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
                  std::uint8_t* flags) const {
     const void* operand = v;
-    rounding_.run({&operand, 1}, n, elements + at * item_, flags, {seed_, at});
+    rounding_.run({&operand, 1}, n, elements + at * item_, flags, random_.from(at));
   }
 
   // Elements of a block whose scale is NaN are 0.
@@ -382,7 +382,7 @@ class Quantise final : public BlockQuantiser::Work {
   }
 
   BlockFormat format_;
-  std::uint64_t seed_;
+  RandomSource random_;
   Panels panels_;
   BlockScaler scaler_;
   Elementwise rounding_;

@@ -271,7 +271,7 @@ double ExactSum::minus(const ExactSum& other) const {
   if (here && there) return as_double(widthwise::minus(impl_->total(), other.impl_->total()));
   const double x = here ? 0 : impl_->without_number();
   const double y = there ? 0 : other.impl_->without_number();
-  return x == y ? 0 : x - y;
+  return x == y || (std::isnan(x) && std::isnan(y)) ? 0 : x - y;
 }
 
 Deviation ExactSum::deviation(const Format& f, const void* result) const {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "format_hint.hpp"
+
 namespace widthwise {
 namespace {
 
@@ -37,25 +39,17 @@ constexpr OtherName other_names[] = {
     {"terms", "fan"},
     {"fanin", "fan"},
     {"fan", "lanes"},
+    {"k", "lanes"},
+    {"k", "fan"},
     {"block", "lanes"},
     {"bits", "width"},
     {"fraction", "frac"},
     {"frac_bits", "frac"},
     {"interval", "promote"},
 };
-constexpr std::string_view rounding_names[] = {"rounding", "round", "rnd", "rm", "mode"};
 
 constexpr bool letter(char c) { return ('a' <= c && c <= 'z') || c == '_'; }
 constexpr bool word_end(char c) { return letter(c) || ('0' <= c && c <= '9'); }
-
-bool is_rounding(std::string_view text) {
-  try {
-    parse_rounding(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
 
 }  // namespace
 
@@ -78,7 +72,8 @@ void Arguments::read_argument() {
   if (!in_.accept('=')) {
     if (is_format_option(key)) in_.fail(at, option_hint(key));
     if (first_ || !arguments_.empty())
-      in_.fail(at, "wanted key=value: only the first argument is a format by itself");
+      in_.fail(
+          at, "wanted key=value: only the first argument is a format by itself" + second_hint(key));
     in_.go_to(at);
     first_text_ = in_.ahead(",):");
     first_ = read_format(in_);
@@ -90,6 +85,16 @@ void Arguments::read_argument() {
   if (arguments_.size() == most) in_.fail(at, "no kind has so many arguments");
   arguments_.push_back({key, at, in_.at()});
   in_.skip(in_.ahead(",)").size());
+}
+
+// mac(posit16,2), mac(e4m3fn, e5m10): what somebody may have meant by one more without a key.
+std::string Arguments::second_hint(std::string_view text) const {
+  if (const auto whole = spelled_hint(fmt::format("{},{}", first_text_, text)))
+    return fmt::format("; here it is {}({})", kind_, *whole);
+  if (is_rounding(text))
+    return fmt::format("; a rounding stands behind its format, as {}={}:{}", register_key_,
+                       register_format(), text);
+  return is_format(text) ? fmt::format("; as {}={}", register_key_, text) : "";
 }
 
 // mac(e4m3fn sum=e5m10): in no argument do two words stand side by side.
@@ -237,7 +242,7 @@ std::string Arguments::option_hint(std::string_view key) const {
 // "; ...": what somebody who wrote that key may have meant.
 std::string Arguments::hint_at(const Argument& a) const {
   const std::string value = value_of(a);
-  if (std::ranges::find(rounding_names, a.key) != std::end(rounding_names))
+  if (names_a_rounding(a.key))
     return fmt::format(": a rounding stands behind its format, as {}={}:{}", register_key_,
                        register_format(), is_rounding(value) ? value : "rtz");
   for (const OtherName& other : other_names) {

@@ -50,6 +50,7 @@ class Arguments {
   std::string value_of(const Argument& a) const;
   std::string register_format() const;
   std::string option_hint(std::string_view key) const;
+  std::string second_hint(std::string_view text) const;
   std::string hint_at(const Argument& a) const;
   template <class Read>
   auto take(std::string_view key, Read read) -> std::optional<decltype(read())>;

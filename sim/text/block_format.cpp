@@ -156,9 +156,12 @@ BlockFormat read_kind(Scanner& in) {
     }
     known.push_back(n.name);
   }
+  const std::string hint = is_format(head)
+                               ? fmt::format("; of elements in it, as block({},32,e8m0fnu)", head)
+                               : nearest(head, known);
   in.fail(in.at(), fmt::format("no block format {}{}; write a name as mxfp8_e4m3 or nvfp4, or the "
                                "form block(e4m3fn,32,e8m0fnu) or bfp(8,32,e8)",
-                               quoted(head), nearest(head, known)));
+                               quoted(head), hint));
 }
 
 // One of two words.

@@ -129,6 +129,10 @@ std::int64_t read_exponent(Scanner& in, std::string_view key) {
   return in.integer(key, -max_exponent_magnitude, max_exponent_magnitude);
 }
 
+constexpr std::string_view options[] = {"bias", "emin", "inf", "nan",     "sub",
+                                        "zero", "daz",  "ftz", "overflow"};
+constexpr std::string_view beside_a_format = "; a rounding stands beside a format";
+
 bool read_switch(Scanner& in, std::string_view key) {
   return in.accept('=') ? read_word<bool>(in, key) : true;
 }
@@ -156,9 +160,11 @@ void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
   else if (key == "overflow")
     f.overflow = read_assigned<Overflow>(in, key);
   else
-    in.fail(at, fmt::format("no option {}; there are bias=, emin=, inf=, nan=, sub=, zero=, daz, "
+    in.fail(at, fmt::format("no option {}{}; there are bias=, emin=, inf=, nan=, sub=, zero=, daz, "
                             "ftz and overflow=",
-                            quoted(key)));
+                            quoted(key),
+                            names_a_rounding(key) || is_rounding(key) ? beside_a_format
+                                                                      : nearest(key, options)));
 }
 
 // The exponent of the least normal number in place of a bias, once it is known whether field 0 is
@@ -170,9 +176,6 @@ void set_emin(const Scanner& in, const Given& given, Format& f) {
     in.fail(option->at, "emin and bias are given: each follows from the other");
   f.bias = (f.all_normal() ? 0 : 1) - given.emin;
 }
-
-constexpr std::string_view options[] = {"bias", "emin", "inf", "nan",     "sub",
-                                        "zero", "daz",  "ftz", "overflow"};
 
 Given read_options(Scanner& in, Format& f) {
   Given given;
@@ -279,12 +282,37 @@ bool is_format_option(std::string_view word) {
   return std::ranges::find(options, word) != std::end(options);
 }
 
-Format parse_format(std::string_view text) {
-  Scanner in("format", text);
+namespace {
+
+Format read_whole(Scanner& in) {
   const Format f = read_format(in);
-  const std::string_view beside = in.peek() == ':' ? "; a rounding stands beside a format" : "";
+  const std::string_view beside = in.peek() == ':' ? beside_a_format : "";
   in.expect_end(fmt::format("';' and an option, or the end{}", beside));
   return f;
+}
+
+}  // namespace
+
+Format parse_format(std::string_view text) {
+  Scanner in("format", text);
+  const auto hint = [whole = in.ahead("")] { return spelled_hint(whole); };
+  try {
+    return read_whole(in);
+  } catch (const ParseError& why) {
+    const std::string said = why.what();
+    const auto found = said.find("; here it is ") == said.npos ? hint() : std::nullopt;
+    if (!found) throw;
+    throw ParseError(said + "; here it is " + *found, why.line(), why.column());
+  }
+}
+
+bool is_format(std::string_view text) {
+  try {
+    parse_format(text);
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
 }
 
 std::string to_string(const Format& f) {

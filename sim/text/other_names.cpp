@@ -24,6 +24,17 @@ constexpr Synonym roundings[] = {
     {"ties_away", "rna"},    {"ties_neg", "rnm"},      {"ties_even", "rne"}, {"ties_odd", "rno"},
     {"jam_unbiased", "odd"}, {"stoch_weighted", "sr"},
 };
+// Of floats: CUDA's and OpenCL's, TestFloat's, Python's, IEEE 754's in words. What others call up
+// and down is away from zero and towards it to some, so neither is here.
+constexpr Synonym float_roundings[] = {
+    {"rn", "rne"},           {"rz", "rtz"},          {"ru", "rup"},       {"rd", "rdn"},
+    {"rte", "rne"},          {"rtne", "rne"},        {"rtp", "rup"},      {"rtn", "rdn"},
+    {"near_even", "rne"},    {"near_maxmag", "rna"}, {"minmag", "rtz"},   {"min", "rdn"},
+    {"max", "rup"},          {"half_even", "rne"},   {"nearest", "rne"},  {"nearest_even", "rne"},
+    {"nearest_away", "rna"}, {"even", "rne"},        {"truncate", "rtz"}, {"trunc", "rtz"},
+    {"toward_zero", "rtz"},  {"towardzero", "rtz"},  {"floor", "rdn"},    {"ceil", "rup"},
+    {"ceiling", "rup"},      {"stochastic", "sr"},   {"to_odd", "odd"},
+};
 constexpr Synonym overflows[] = {
     {"sat", "saturate"}, {"sat_sym", "symmetric"}, {"sat_zero", "zero"},
     {"wrap", "wrap"},    {"wrap_sm", "wrap_sm"},   {"numeric_std", "keep_sign"},
@@ -127,7 +138,8 @@ std::optional<std::string> fixed_hint(std::string_view text) {
 }
 
 std::optional<std::string_view> rounding_hint(std::string_view text) {
-  return found(roundings, text);
+  const auto ours = found(float_roundings, text);
+  return ours ? ours : found(roundings, text);
 }
 std::optional<std::string_view> overflow_hint(std::string_view text) {
   return found(overflows, text);

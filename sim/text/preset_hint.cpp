@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "reading.hpp"
 #include "scanner.hpp"
 #include "short_form.hpp"
 #include "widthwise/sim/presets.hpp"
@@ -186,15 +187,6 @@ std::string product_hint(std::string_view name) {
 
 // --- Other texts -------------------------------------------------------------------------------
 
-bool is_format(std::string_view text) {
-  try {
-    parse_format(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
-
 // "mac", "mac e5m10", "mac[e5m10]".
 std::string spaced_kind_hint(std::string_view name) {
   const std::string_view kind = name.substr(0, name.find_first_of(" [:,;.<{"));
@@ -221,7 +213,11 @@ std::string preset_hint(std::string_view name) {
   if (const auto preset = preset_of(chip, formats))
     return fmt::format("; nearest name: '{}'", *preset);
   Names names;
-  for (const Preset& p : presets()) names.push_back(p.name);
+  for (const Preset& p : presets()) {
+    if (name.starts_with(std::string(p.name) + "."))
+      return fmt::format("; nearest name: '{}'", p.name);
+    names.push_back(p.name);
+  }
   const std::string near = nearest(name, names);
   return near.empty() ? listed(chip) : near;
 }

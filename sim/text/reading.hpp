@@ -13,6 +13,9 @@ inline constexpr std::string_view value_ends = ";:,)";
 Format read_format(Scanner& in);
 Rounding read_rounding(Scanner& in);
 bool is_format_option(std::string_view word);  // bias, daz, ...
+bool is_format(std::string_view text);
+bool is_rounding(std::string_view text);
+bool names_a_rounding(std::string_view key);  // rounding, rm, ...: where none stands as a key
 
 // A word of the enumeration E, standing for `name`.
 template <class E>

@@ -57,6 +57,21 @@ Rounding parse_rounding(std::string_view text) {
   return r;
 }
 
+bool is_rounding(std::string_view text) {
+  try {
+    parse_rounding(text);
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
+}
+
+bool names_a_rounding(std::string_view key) {
+  for (const std::string_view name : {"rounding", "round", "rnd", "rm", "mode"})
+    if (key == name) return true;
+  return false;
+}
+
 std::string to_string(const Rounding& r) {
   if (!r.stochastic()) return std::string(word(r.mode));
   const std::string_view variant = word(r.variant);

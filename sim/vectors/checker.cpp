@@ -59,7 +59,7 @@ struct VectorChecker::Impl {
   void take_line(std::string_view text) {
     ++line;
     const Fields fields(text);
-    if (fields.count == 0 || fields.field[0].starts_with("//")) return;
+    if (fields.count == 0) return;
     if (fields.arrow_first) {
       if (operands_alone.empty()) refuse_count(text, fields.count);
       const std::string whole = std::exchange(operands_alone, {}) + " " + std::string(text);

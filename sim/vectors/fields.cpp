@@ -5,12 +5,19 @@
 namespace widthwise {
 namespace {
 
-bool separates(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ','; }
+bool separates(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';'; }
+
+// Without the mark that some programs begin a file with, and a comment.
+std::string_view content(std::string_view line) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (line.starts_with(mark)) line.remove_prefix(mark.size());
+  return line.substr(0, std::min(line.find('#'), line.find("//")));
+}
 
 }  // namespace
 
 Fields::Fields(std::string_view line) {
-  line = line.substr(0, line.find('#'));
+  line = content(line);
   const char *at = line.data(), *end = at + line.size();
   while (true) {
     while (at != end && separates(*at)) ++at;
@@ -28,7 +35,11 @@ Fields::Fields(std::string_view line) {
   }
 }
 
+// Of 0x3c00, and of Verilog's 16'h3c00.
 std::string_view without_prefix(std::string_view field) {
+  const std::size_t digits = std::min(field.find_first_not_of("0123456789"), field.size());
+  const std::string_view base = field.substr(digits);
+  if (base.size() > 2 && base[0] == '\'' && (base[1] | 32) == 'h') return base.substr(2);
   const bool prefixed = field.size() > 2 && field[0] == '0' && (field[1] | 32) == 'x';
   return prefixed ? field.substr(2) : field;
 }

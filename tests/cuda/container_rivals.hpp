@@ -162,14 +162,14 @@ inline void compare_blocks(cuda::Device& device) {
     for (const BlockGrid& g : block_grids)
       for (const char* rounding : {"rne", "rdn", "sr7"}) {
         const BlockFormat f = parse_block_format(text);
-        const BlockHow how{parse_rounding(rounding), 11, f.takes_tensor_scale() ? 0.3F : 1.0F};
+        const BlockHow how{parse_rounding(rounding), {11}, f.takes_tensor_scale() ? 0.3F : 1.0F};
         const Ends ends = f.power_of_two() ? Ends::numbers : Ends::none;
         compare_blocks<float>(device, f, g, how, ends);
         if (f.scale != binary32) compare_blocks<double>(device, f, g, how, ends);
       }
   const BlockFormat steps = parse_block_format("nvfp4");
   for (const BlockGrid& g : block_grids)
-    compare_blocks<float>(device, steps, g, {parse_rounding("rne"), 0, 0.7F, BlockSteps::single},
+    compare_blocks<float>(device, steps, g, {parse_rounding("rne"), {}, 0.7F, BlockSteps::single},
                           Ends::none);
 }
 

@@ -286,8 +286,8 @@ def test_a_sweep_measures_on_the_gpu_what_it_measures_here():
     here = ww.sweep(units, a, b, metrics=list(METRICS), engine="reference")
     for metric in METRICS:
         assert there[metric] == pytest.approx(here[metric], rel=1e-13, nan_ok=True), metric
-    for against in ("given", "operands"):
-        a[0, 0] = 1e5 if against == "given" else 3e4  # more than some of them hold
+    for against, most in (("given", 1e5), ("operands", 3e4), ("given", np.inf)):
+        a[0, 0] = most  # more than some of them hold
         there, here = (
             ww.sweep(units, a, b, engine=engine, against=against)
             for engine in ("cuda", "reference")

@@ -221,3 +221,22 @@ def test_a_waveform_of_something_else_is_refused(adder, tmp_path):
     vector = vectors_of(tmp_path / "sum")[0]
     with pytest.raises(ValueError, match="keeps a running sum"):
         trace_of("mac(e4m3)", vector).beside(tmp_path / "sum" / "build" / "sum_unit.vcd")
+
+
+def test_a_waveform_is_words_in_any_lines(tmp_path):
+    needs("iverilog")
+    ww.export("add(e5m10)", tmp_path / "hw", "dut", vectors=5, pipeline=["round"])
+    assert make(tmp_path / "hw", "wave").returncode == 0
+    vcd = tmp_path / "hw" / "build" / "dut.vcd"
+    trace = trace_of("add(e5m10)", vectors_of(tmp_path / "hw")[3])
+    wanted = trace.beside(vcd).pairs
+    words = vcd.read_text().split()
+    others = ["$comment", "0 is no change", "$end", "r1.5", "real", "sidle", "state"]
+    begin = words.index("$enddefinitions") + 2
+    for between in (" ", "\n"):
+        vcd.write_text(between.join([*words[:begin], *others, *words[begin:]]))
+        assert trace.beside(vcd).pairs == wanted
+    for data in (b"", b"\x00\x01FST\xff" * 99):
+        vcd.write_bytes(data)
+        with pytest.raises(ValueError, match="it declares no wire; a value change dump is wanted"):
+            trace.beside(vcd)

@@ -285,6 +285,33 @@ def test_codes_come_back_in_a_type_that_has_their_numbers(format, tmp_path, caps
     assert parts(back)[0]["w"]["dtype"] == ("F32" if format == "e8m3" else "F64")
 
 
+@pytest.mark.parametrize("format", ["binary128", "e8m60", "fixed100.50", "posit64es4"])
+def test_numbers_that_no_type_has_are_refused_or_rounded_once(format, tmp_path, capsys):
+    path, out, back = (tmp_path / f"{name}.safetensors" for name in ("in", "out", "back"))
+    written(path, {"w": ("F64", (2, 2), np.ones((2, 2)).tobytes())})
+    wide = ww.array([["1.000000059604644775390625001", "-1/3"], ["2/3", 1]], format)
+    quantize(capsys, path, out, "--format", format)
+    data = wide.bits.tobytes()
+    out.write_bytes(out.read_bytes()[: -len(data)] + data)
+    assert (ww.load(out)["w"].bits == wide.bits).all()
+    said = refused(capsys, out, back, "--dequantize")
+    assert (
+        "w: " in said and "has numbers that no type of a checkpoint has; --format binary64" in said
+    )
+    for text in ("binary64", "binary32"):
+        for rounding in ("rne", "rtz"):
+            how = ["--rounding", rounding]
+            quantize(capsys, out, back, "--dequantize", "--format", text, *how)
+            assert (ww.load(back)["w"].bits == ww.array(wide, text, rounding=rounding).bits).all()
+
+
+def test_what_dequantising_does_not_look_at_is_refused(checkpoint, tmp_path, capsys):
+    out, back = tmp_path / "out.safetensors", tmp_path / "back.safetensors"
+    quantize(capsys, checkpoint[0], out, "--format", "e4m3fn", "--scale", "tensor")
+    for option, value in (("--nan", "zero"), ("--rounding", "sr8")):
+        assert option in refused(capsys, out, back, "--dequantize", option, value)
+
+
 def test_a_type_for_all_or_the_type_that_each_had(checkpoint, tmp_path, capsys):
     path, tensors = checkpoint
     out, back = tmp_path / "out.safetensors", tmp_path / "back.safetensors"

@@ -110,6 +110,13 @@ ROOT_OF_TWO = "0x3fff6a09e667f3bcc908b2fb1366ea95"
         (["add", "e5m10", "-inf", "-0x1p-7"], "-inf", "0xfc00", "none"),
         (["less", "e5m10", "1", "2"], "True", "", "none"),
         (["less_signaling", "e5m10", "1", "nan"], "False", "", "NV"),
+        (["lt", "e5m10", "1", "nan"], "False", "", "NV"),
+        (["lt_quiet", "e5m10", "1", "nan"], "False", "", "none"),
+        (["to_integer", "e5m10", "2.5"], "2", "", "NX"),
+        (["to_integer", "e5m10", "300", "--to", "int8"], "127", "", "NV"),
+        (["to_integer", "e5m10", "300", "--to", "int8", "--invalid", "x86"], "-128", "", "NV"),
+        (["to_integer", "e5m10", "nan", "--to", "uint16", "--invalid", "arm"], "0", "", "NV"),
+        (["to_integer", "e5m10", "2.5", "--rounding", "sr1", "--random", "1"], "3", "", "NX"),
         (["add", "e5m10", "-1", "1", "--rounding", "rdn"], "-0", "0x8000", "none"),
     ],
 )  # fmt: skip
@@ -118,6 +125,58 @@ def test_op_prints_value_code_and_flags(command, arguments, value, code, flags):
     assert (facts["value"], facts["code"], facts["flags"]) == (value, code, flags)
     status, out, _ = command("op", *arguments)
     assert status == 0 and value in out and code in out
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("op add e5m10 1 2 --random 3", "--random is given and --rounding = rne takes no random"),
+        ("op add e5m10 1 2 --random 3", "a stochastic rounding, as --rounding sr8"),
+        (
+            "op add e5m10 1 2 --rounding sr8 --random 300",
+            "--random = 300: --rounding = sr8 takes 8",
+        ),
+        (
+            "op add e5m10 1 2 --rounding sr8 --random 3 --seed 5",
+            "--random and --seed = 5 are given",
+        ),
+        ("op add e5m10 1 2 --rounding sr8 --random 1,2", "--random = 1,2: an integer is wanted"),
+        ("op add e5m10 1 2 --seed -3", "--seed = -3: it may be 0 to 2^64 - 1"),
+        ("op add e5m10 1 2 --tininess never", "--tininess = never: it may be before, after"),
+        ("op add e5m10 1 2 --nan zero", "nan = 'zero': it may be canonical, negative"),
+        ("op abs e5m10 1 --rounding sr8 --random 2", "--random = 2: abs rounds nothing"),
+        ("op less e5m10 1 2 --to e5m2", "--to = e5m2: less rounds nothing; leave it out"),
+        ("op classify e5m10 1 --to e5m2", "--to = e5m2: classify rounds nothing"),
+        ("op max e5m10 1 2", "'max' is not known"),
+        ("op max e5m10 1 2", ", less_equal, "),
+        ("op max e5m10 1 2", ", classify, scaleb, to_integer"),
+        ("op to_integer e5m10 1 --to int7", "int7"),
+        ("op add e5m10 1 2 --invalid arm", "--invalid = arm: it is of to_integer; leave it out"),
+        ("op less e5m10 1", "less takes 2 operands, 1 was given"),
+        ("op classify e5m10 1 2", "classify takes 1 operand, 2 were given"),
+        ("op add e5m10 1 two", "B 'two', column 1: found 't'; wanted a number"),
+        ("op add e5m10 0x10000 2", "A = 0x10000 is no code of e5m10"),
+        ("op add e2m1fn nan 1", "A = nan: e2m1fn has no such number, and no NaN; take a format"),
+        ("op add fixed8.4;overflow=wrap 1 inf", "B = inf: fixed8.4;overflow=wrap has no such"),
+        ("op scaleb e5m10 1 1.5", "B = 1.5: scaleb's is an integer"),
+        ("op scaleb e5m10 1 99999999999999999999", "B = 99999999999999999999: scaleb's has up to"),
+        ("trace mac(e2m1fn) nan 1", "A = nan: e2m1fn has no such number"),
+        ("trace mac(e2m1fn) 1,2 1,nan", "B[1] = nan: e2m1fn has no such number"),
+        ("trace mac(e2m1fn) 1 1 nan", "C = nan: e2m1fn has no such number"),
+        ("trace mac(e4m3fn) 1,x 1,2", "A[1] 'x', column 1: found 'x'"),
+        ("trace mac(e4m3fn) 1,0x388 1,2", "A[1] = 0x388 is no code of e4m3fn"),
+        ("trace mac(e4m3fn) 1,2 1", "A has 2 and B 1 numbers, which are multiplied in pairs"),
+        (
+            "op add e5m10 1 2 --rm rtz",
+            "unrecognized arguments: --rm rtz; there are --help, --invalid",
+        ),
+        ("quantize a.npy b.npy --frmat e5m2", "--frmat e5m2; the nearest is --format (see widthw"),
+        ("trace mac(e4m3fn) -k 1000000000", "-k = 1000000000: it may be 0 to 100,000"),
+    ],
+)
+def test_errors_name_what_was_typed(command, line, message):
+    status, out, err = command(*line.split())
+    assert status == 2 and out == "" and message in err and len(err.splitlines()) == 1
 
 
 def test_op_shows_the_stages(command):
@@ -148,14 +207,14 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["op", "add", "mxfp4", "1", "2"], "format = 'mxfp4': blocks, numbers with a scale"),
         (["op", "add", "nvfp4", "1", "2"], "format = 'nvfp4': blocks, numbers with a scale"),
         (["bench", "gemm", "--format", "mxfp4"], "format = 'mxfp4': blocks, numbers with a"),
-        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 or more"),
+        (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 to 100,000"),
         (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
         (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 were given"),
-        (["op", "add", "e5m10", "1", "0x12345"], "bits[0] = 0x12345 is no code of e5m10"),
+        (["op", "add", "e5m10", "1", "0x12345"], "B = 0x12345 is no code of e5m10"),
         (["op", "add", "e5m10", "1", "2", "--rounding", "up"], "rounding 'up'"),
         (["trace", "mac(e5m10)", "1,2"], "B is missing; give A and B"),
-        (["trace", "mac(e5m10)", "1,2", "1"], "their last axes must match"),
+        (["trace", "mac(e5m10)", "1,2", "1"], "A has 2 and B 1 numbers, which are multiplied"),
         (["verify", "--op", "add"], "--format: what are the operands of add? Give one, as e5m10"),
         (
             ["vectors", "--op", "add", "--format", "i32"],

@@ -132,7 +132,7 @@ def test_a_gpu_that_is_not_there_is_told(bench):
     if "cuda" in ww.engines():
         pytest.skip("there is a GPU")
     status, out, err = bench("gemm", "--format", "e5m10", "--device", "cuda")
-    assert (status, out) == (2, "") and "device = 'cuda' cannot be used here: " in err
+    assert (status, out) == (2, "") and "--device = cuda cannot be used here: " in err
 
 
 def test_a_gpu_has_a_row_of_its_own():

@@ -26,6 +26,59 @@ def all_kinds() -> list[Any]:
     ]
 
 
+def parts_of(x: Any) -> list[Any]:
+    return [np.asarray(part) for part in x._named_parts()[1].values()]
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+OTHERS = [
+    ww.affine(X, "affine(int6,symmetric,1x2)"),
+    ww.affine(X, 4, axis=0, block=1, arithmetic="onnx"),
+    ww.affine(X, 8, scale_format="binary64"),
+    ww.affine(np.float32(3), 4),
+    ww.scaled(X, "sfloat16"),
+    ww.scaled(X, "sfloat8_e4m3fn"),
+    ww.scaled(X, "sint32", rounding="sr8:half", like="notebook", seed=5),
+    Coded(ww.array(X, "e15m112"), np.float32([[1], [2]])),
+    Coded(ww.array(X, "table(nf4)"), np.float32(2)),
+]
+
+
+@pytest.mark.parametrize("x", [*all_kinds(), *OTHERS], ids=repr)
+def test_numpys_files_keep_codes_scales_and_settings(x: Any, tmp_path: Any) -> None:
+    np.save(tmp_path / "x.npy", x)
+    np.savez(tmp_path / "x.npz", x=x, plain=np.ones(3))
+    for found in (ww.load(tmp_path / "x.npy"), ww.load(tmp_path / "x.npz")["x"]):
+        assert type(found) is type(x) and np.asarray(found == x).all()
+        assert found._named_parts()[0] == x._named_parts()[0]
+        for part, own in zip(parts_of(found), parts_of(x), strict=True):
+            assert part.dtype == own.dtype and (part == own).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("scaled(sint8) seed=0", {"data": np.int8([1])}, "has no scale"),
+        ("scaled(sint9) seed=0", {"data": np.int8([1]), "scale": np.float32(1)}, "dtype = 'sint9'"),
+        ("scaled(sint8) seed=0", {"data": np.int8([1]), "scale": np.float32(0)}, "scale = 0.0"),
+        ("affine(int4) arithmetic=exact", {"codes": np.int8([9])}, "has no scale"),
+        ("coded(e4m3fn)", {"codes": np.uint16([9]), "scale": np.float32(1)}, "codes holds uint16"),
+        ("a b", {"codes": np.uint8([9])}, "which is no numbers with scales of ours"),
+    ],
+)
+def test_records_that_are_none_of_ours_are_refused(
+    name: str, fields: dict[str, np.ndarray], message: str, tmp_path: Any
+) -> None:
+    inner = np.dtype([(part, x.dtype, x.shape) for part, x in fields.items()])
+    record = np.zeros((), [(name, inner)])
+    for part, x in fields.items():
+        record[name][part] = x
+    np.save(tmp_path / "x.npy", record)
+    with pytest.raises(ValueError, match=message):
+        ww.load(tmp_path / "x.npy")
+
+
 # --- Bytes ---------------------------------------------------------------------------------------
 
 
@@ -95,7 +148,7 @@ def test_numpy_is_told_what_an_affine_is() -> None:
     x = ww.affine(X, 4)
     assert ((x.to_float64() == x) & (x == x.to_float64())).all()
     assert np.array_equal(ww.blocks(X, "mxfp4"), ww.blocks(X, "mxfp4"))
-    for ask in (lambda: np.array_equal(x, x), lambda: np.save("x", x), lambda: np.asarray(x)):
+    for ask in (lambda: np.array_equal(x, x), lambda: np.asarray(x)):
         with pytest.raises(TypeError, match=r"x.to_float64\(\) has its numbers, x.codes its uint8"):
             ask()
     for kind in (x, ww.blocks(X, "mxfp4")):

@@ -345,3 +345,55 @@ def test_long_texts_of_numbers_take_no_square_of_their_length():
         texts = [make.format(*[digits[:n]] * 2) for n in (100_000, 800_000)]
         few, many = (least_seconds(lambda text=text: ww.array(text, "e40m52")) for text in texts)
         assert many < 40 * few + 0.02, make
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: ww.study.sources("mac(e5m10)", x, x), "^unit = array.*: a text as 'mac"),
+        (lambda x: ww.array("e5m10", x), "^format = array.*: a text as 'e5m10' is wanted"),
+        (lambda x: ww.Unit(x), "^unit = array.*: a text as 'mac"),
+        (lambda x: ww.study.accumulation(x, x, 5), "^unit = 5: a text as 'mac"),
+        (lambda x: ww.sweep(None, x, x), "^unit = None: a text as 'mac"),
+        (lambda x: ww.study.accumulation(x, x, "mac(e5m10)", seeds=x[0]), "^seeds = .*: several"),
+        (
+            lambda x: ww.sum(ww.ones(3, "e5m10"), unit="mac(e5m10)", threads="2"),
+            "^threads = '2': an",
+        ),
+        (
+            lambda x: ww.study.accumulation(x, x, "mac(e5m10)", lengths=[1.5]),
+            "^lengths = 1.5: an i",
+        ),
+        (lambda x: ww.array(x, "e5m10", rounding=5), "^rounding = 5: a text is wanted, as 'rne'"),
+        (lambda x: ww.array(x, "e5m10", tininess=None), "^tininess = None: a text is wanted, as"),
+        (
+            lambda x: ww.add(ww.ones(3, "e5m10"), ww.ones(3, "e5m10"), nan=True),
+            "^nan = True: a text",
+        ),
+        (lambda x: ww.blocks(x), r"^ww.blocks asks for format: as ww.blocks\(x, 'mxfp4'\)"),
+        (lambda x: ww.scaled(x), r"^ww.scaled asks for dtype: as ww.scaled\(x, 'sint8'\)"),
+        (
+            lambda x: ww.export("mac(e5m10)", None),
+            "^directory = None, name = None: a path and a te",
+        ),
+        (lambda x: ww.export("mac(e5m10)", "x", name=5), "^directory = 'x', name = 5: a path and"),
+        (lambda x: ww.export("mac(e5m10)", "x", pipeline=3), "^pipeline = 3: several are wanted"),
+    ],
+)
+def test_what_is_of_another_kind_is_told_in_a_line(call, message):
+    with pytest.raises(TypeError, match=message) as error:
+        call(np.random.default_rng(0).normal(size=1000))
+    assert len(str(error.value)) < 140 and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: ww.blocks([1.0], "e4m3fn"), "of elements in it, as block\\(e4m3fn,32,e8m0fnu\\)"),
+        (lambda: ww.affine([1.0], "int8"), "write affine\\(int8\\), or bits as a number"),
+        (lambda: ww.sweep("mac(e5m10)", [1.0], [1.0]).best("max_abs", 0), "count = 0: one row at"),
+    ],
+)
+def test_what_is_nearly_right_leads_on(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

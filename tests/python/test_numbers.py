@@ -4,7 +4,7 @@ import operator
 import warnings
 from decimal import Decimal
 from fractions import Fraction
-from math import fmod, isfinite, nan
+from math import fmod, isfinite, nan, trunc
 from random import Random
 
 import numpy as np
@@ -166,6 +166,18 @@ def test_a_loop_sums_in_place_as_the_unit_does():
     assert s is kept and s.bits == ww.dot(a, b, unit="mac(bfloat16)").bits
 
 
+def test_products_in_place_are_spread_over_no_array():
+    """NumPy refuses it likewise: a matrix product is no element of what it is to overwrite."""
+    for x, y in (([1.0, 2.0], [1.0, 2.0]), ([[1.0, 2.0]] * 2, [1.0, 2.0])):
+        x, y = ww.array(x, "e5m10"), ww.array(y, "e5m10")
+        with pytest.raises(ValueError, match="matmul into an array of shape .*: its result has sh"):
+            x @= y
+    square = ww.array([[1.0, 2.0], [3.0, 4.0]], "e5m10")
+    same, before = square, square.copy()
+    square @= before
+    assert same is square and (square.bits == (before @ before).bits).all()
+
+
 def test_out_takes_what_fits():
     x = ww.array([[1.0, 2.0]], "e5m10")
     z, truths = ww.zeros((3, 2), "e5m10"), np.zeros((1, 2), bool)
@@ -193,7 +205,7 @@ def test_one_number_is_true_an_integer_and_a_float(format):
                 int(x)
         elif abs(x.to_scaled()[()][1]) < 2000:
             value = x.to_fractions()[()]
-            assert int(x) == int(value) and round(x) == round(value)
+            assert int(x) == trunc(x) == int(value) and round(x) == round(value)
             if abs(value) < 2**1000 and Fraction(float(value)) == value:
                 assert float(x) == float(value)
 

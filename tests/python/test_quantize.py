@@ -1,5 +1,6 @@
 """widthwise quantize: what passes untouched, what is told of the rest, and what is read back."""
 
+import io
 import json
 import math
 import os
@@ -347,3 +348,46 @@ def test_an_error_names_the_element_in_its_array(tmp_path, capsys):
     np.save(tmp_path / "x.npy", x)
     task = ["quantize", str(tmp_path / "x.npy"), str(tmp_path / "y.npy"), "--format", "e2m1fn"]
     assert cli.main(task) == 2 and "element [299999, 1] is NaN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors"])
+def test_a_file_of_which_nothing_is_rounded_is_refused(ending, tmp_path, capsys):
+    path, out = tmp_path / "x.npz", tmp_path / f"out{ending}"
+    np.savez(path, ids=np.arange(3), w=np.ones(2))
+    task = [path, out, "--format", "e5m2"]
+    status, _, said = quantize(capsys, *task, "--include", "w", "--exclude", "w")
+    assert status == 2 and not out.exists()
+    assert said.endswith("x.npz: no array of it is to be rounded: 1 no float, 1 excluded\n")
+    assert quantize(capsys, *task)[0] == 0
+
+
+def test_what_is_no_array_of_numbers_passes_or_is_told(tmp_path, capsys, monkeypatch):
+    blocks, record = ww.blocks([1.0, 2.0], "mxfp4"), np.zeros(2, [("a", "i4"), ("b", "f8")])
+    np.savez(tmp_path / "x.npz", w=np.float32([1.1]), blocks=blocks, record=record)
+    task = [tmp_path / "x.npz", tmp_path / "out.npz", "--format", "e4m3fn"]
+    _, untouched = told(capsys, *task)
+    assert [(x["array"], x["holds"]) for x in untouched][0] == ("blocks", "Blocks")
+    found = ww.load(tmp_path / "out.npz")
+    assert (found["blocks"] == blocks).all() and (found["record"] == record).all()
+    np.save(tmp_path / "blocks.npy", blocks)
+    np.save(tmp_path / "complex.npy", [1j])
+    (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04 and no more")
+    for name, out, message in (
+        ("blocks.npy", "o.npy", "blocks.npy: it holds Blocks, numbers with scales; ww.load(IN)"),
+        ("complex.npy", "o.npy", "complex.npy: x holds a complex, 1j"),
+        ("cut.npz", "o.npz", "cut.npz: this is no array of numbers"),
+        ("x.npz", "o.safetensors", "blocks holds Blocks, which a safetensors file does not"),
+    ):
+        status, _, said = quantize(capsys, tmp_path / name, tmp_path / out, "--format", "e5m2")
+        assert status == 2 and message in said and said.count("\n") == 1, said
+    status, _, said = quantize(capsys, *task[:2], "--format", "binary128", "--values")
+    assert status == 2 and "--values: float64 has not all numbers of e15m112; leave it" in said
+
+
+@pytest.mark.parametrize("text, status", [("1, 1/3,0.1\n2", 0), (" \n", 2), ("", 2)])
+def test_numbers_come_by_blanks_and_commas(text, status, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    out = tmp_path / "o.npy"
+    found, _, said = quantize(capsys, "-", out, "--format", "e5m10")
+    assert found == status and ("IN = -: no number came" in said) == bool(status)
+    assert status or ww.load(out).size == 4

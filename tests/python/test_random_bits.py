@@ -116,6 +116,43 @@ def test_a_word_for_all_is_broadcast_and_64_bits_fit():
     assert ww.add(ww.zeros(0, "e5m10"), ww.zeros(0, "e5m10"), rounding="sr8", random=[]).size == 0
 
 
+@pytest.mark.parametrize("axis", [-1, 0])
+@pytest.mark.parametrize(
+    "format",
+    ["mxfp4", "mxfp8_e4m3", "nvfp4", "mxint8", "bfp(8,16,e8)", "block(e4m3fn,16,binary32)"],
+)
+def test_elements_of_blocks_take_words_by_their_place(format, axis):
+    x = np.random.default_rng(5).normal(size=(6, 40))
+    seed, bits = 99, 7
+    words = generated(seed, bits, x.size).reshape(x.shape)
+    how = {"axis": axis, "rounding": f"sr{bits}"}
+    z = ww.blocks(x, format, **how, random=words)
+    assert (z.elements.bits == ww.blocks(x, format, **how, seed=seed).elements.bits).all()
+    ends = [ww.blocks(x, format, **how, random=w).to_float64() for w in (0, (1 << bits) - 1)]
+    assert (np.abs(ends[0]) <= np.abs(z.to_float64())).all()
+    assert (np.abs(z.to_float64()) <= np.abs(ends[1])).all() and (ends[0] != ends[1]).any()
+
+
+def test_words_go_with_no_rounding_of_another_packages():
+    with pytest.raises(ValueError, match="random is given and rounding = 'rne' takes no random"):
+        ww.blocks([1.0, 2.0], "mxfp4", like="microxcaling", random=3)
+    with pytest.raises(ValueError, match="random is given and rounding = 'rne' takes no random"):
+        ww.scaled([1.0, 2.0], "sfloat16", random=3)
+
+
+@pytest.mark.parametrize("like", [None, "notebook"])
+@pytest.mark.parametrize("dtype", ["sint8", "sint16", "sint32"])
+def test_scaled_integers_take_words_by_their_place(dtype, like):
+    x = np.random.default_rng(6).normal(size=(5, 7))
+    words = generated(8, 9, x.size).reshape(x.shape)
+    how = {"rounding": "sr9", "like": like}
+    z = ww.scaled(x, dtype, **how, random=words)
+    assert (z.data == ww.scaled(x, dtype, **how, seed=8).data).all()
+    part = z[:3]
+    again = part.requantise(random=words[:3])
+    assert (again.data == part.requantise(seed=8).data).all()
+
+
 @pytest.mark.parametrize(
     "how, error, message",
     [
@@ -143,6 +180,8 @@ def test_wrong_words_are_refused(how, error, message):
     calls += [lambda: ww.array([0.1, "1/3"], "e5m10", **how)]
     calls += [lambda: ww.array([0.1, 0.2], "e5m10", **how)]
     calls += [lambda: ww.from_integer([1, 2], "e5m10", **how), lambda: ww.scaleb(x, 1, **how)]
+    calls += [lambda: ww.blocks([0.1, 0.2], "mxfp4", **how), lambda: ww.affine([0.1, 0.2], **how)]
+    calls += [lambda: ww.scaled([0.1, 0.2], "sint8", **how)]
     for call in calls:
         with pytest.raises(error, match=message):
             call()
@@ -270,7 +309,7 @@ def test_op_takes_random_bits():
     assert status == 0 and "0x3c01" in out
     assert command(*task, "--random", "256")[::2] == (
         2,
-        "widthwise: random = 256: rounding = 'sr8' takes 8 random bits, 0 to 255\n",
+        "widthwise: --random = 256: --rounding = sr8 takes 8 random bits, 0 to 255\n",
     )
     assert "--random = x: an integer is wanted, as 255" in command(*task, "--random", "x")[2]
     exact = command("op", "less", "e5m10", "1", "2", "--random", "1")

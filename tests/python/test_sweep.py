@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import widthwise as ww
+from widthwise._metrics import ALL_METRICS
 
 
 def exact_product(a, b):
@@ -159,7 +160,7 @@ def test_no_unit_whose_results_are_no_numbers_is_the_best():
         found.best("e")
 
 
-@pytest.mark.parametrize("data", [60000.0, np.inf, np.nan])
+@pytest.mark.parametrize("data", [60000.0, np.nan])
 def test_of_units_without_a_finite_error_none_is_the_best(data):
     x = np.full((2, 3), data)
     found = ww.sweep(["mac(e2m12)", "mac(e4m3fn)"], x, x.T)
@@ -168,14 +169,14 @@ def test_of_units_without_a_finite_error_none_is_the_best(data):
     assert len(found.ordered("rel_norm")) == len(found.best("not_finite", 2)) == 2
 
 
-def test_outputs_that_are_left_out_are_told():
+def test_exact_values_that_are_no_numbers_are_told():
     x = np.random.default_rng(3).normal(size=(4, 8))
     x[0, 0], x[2, 1] = np.inf, np.nan
     found = ww.sweep(["mac(e8m7)", "mac(posit16)"], np.abs(x), np.ones((8, 5)), metrics=["exact"])
-    assert found.meta["left_out"] == 10
-    assert "10 outputs are left out, whose exact value is no number" in str(found).splitlines()[0]
+    assert found.meta["no_number"] == 10
+    assert "; exact values that are no numbers: 10" in str(found).splitlines()[0]
     whole = ww.sweep(["mac(e8m7)"], x[1], np.ones(8))
-    assert whole.meta["left_out"] == 0 and "left out" not in str(whole)
+    assert whole.meta["no_number"] == 0 and "no numbers" not in str(whole)
 
 
 @pytest.mark.parametrize("metric", ["max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm"])
@@ -188,9 +189,47 @@ def test_an_output_that_is_no_number_is_an_infinite_error_of_every_metric(metric
     assert nan[metric].tolist() == [np.inf] and nan["exact"].tolist() == [0]
 
 
-def test_outputs_whose_exact_value_is_no_number_are_left_out():
-    found = ww.sweep("mac(e5m10)", [[np.inf, 1.0], [1.0, 1.0]], [[1.0], [1.0]])
-    assert found["max_abs"].tolist() == [0] and found["not_finite"].tolist() == [1]
+@pytest.mark.parametrize("data", [[np.inf, 1.0], [-np.inf, 3.0], [np.nan, 1.0], [np.inf, -np.inf]])
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "mac(e4m3fn)", "mac(e5m10;overflow=max)"])
+def test_what_is_no_number_is_one_error_in_sweeps_and_studies(data, unit):
+    found = ww.sweep(unit, [data, [1.0, 2.0]], [[1.0], [1.0]], metrics=["max_abs", "max_rel"])
+    study = ww.study.accumulation([data, [1.0, 2.0]], None, unit, lengths=[2])
+    for metric, errors in (("max_abs", study.absolute), ("max_rel", study.relative)):
+        assert found[metric].tolist() == [errors[unit].max()]
+    cost = ww.sweep(unit, [data], [[1.0], [1.0]], metrics=["of_operands"])["of_operands"]
+    assert (cost == 0).all() == (study.operand_error[unit][..., 0, -1] == 0).all()
+
+
+def test_an_infinity_that_is_exact_is_right_and_hides_no_other_error():
+    how = {"metrics": [*ALL_METRICS]}
+    x = [[np.inf, 1.0], [0.1, 1.0], [1.0, 1.0]]
+    of_all, rest = (ww.sweep("mac(e5m2)", rows, [[1.0], [1.0]], **how) for rows in (x, x[1:]))
+    same = ["max_abs", "max_rel", "rel_norm", "of_operands", "of_accumulation"]
+    assert [of_all[name] for name in same] == [rest[name] for name in same]
+    assert 0 < of_all["rel_norm"][0] < 1 and of_all["not_finite"][0] == 1
+    assert of_all["exact"][0] == 2 / 3 and of_all["mean_abs"][0] == rest["mean_abs"][0] * 2 / 3
+
+
+@pytest.mark.parametrize(
+    "data", [[Fraction(1, 3)], [2**60 + 1], ["1/3"], np.longdouble([1]) / 3, np.uint64([2**63 + 1])]
+)
+def test_data_that_binary64_does_not_hold_are_not_rounded_in_silence(data):
+    for name, given in (("a", (data, [1.0])), ("b", ([1.0], data))):
+        with pytest.raises(ValueError, match=f"^{name} holds numbers of more than binary64's"):
+            ww.sweep("mac(binary64)", *given)
+    with pytest.raises(ValueError, match="^exact holds numbers of more than binary64's 53 digits"):
+        ww.sweep("mac(binary64)", [1.0], [1.0], exact=data[0])
+    assert ww.study.accumulation(data, None, "mac(binary64)").error["mac(binary64)"] != 0
+
+
+def test_data_of_any_kind_that_binary64_holds_are_swept():
+    kinds = [[Fraction(3, 4), 2], ["0.75", "2"], np.float16([0.75, 2]), ww.array([0.75, 2], "e4m3")]
+    for data in kinds:
+        found = ww.sweep("mac(e5m10)", data, [4, 2**52])
+        assert found["exact"].tolist() == [0] and found["max_abs"].tolist() == [np.inf]
+    for wrong, message in (([None], "^a holds a NoneType"), ([1j], "^a holds a complex")):
+        with pytest.raises(TypeError, match=message):
+            ww.sweep("mac(e5m10)", wrong, [1.0])
 
 
 def test_not_finite_is_an_integer():
@@ -281,14 +320,14 @@ class Gpu:
 
 
 @pytest.mark.parametrize("against", ["given", "operands"])
-@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("large", [0.0, 70000.0, np.inf])
 def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, against, large):
     from widthwise._sweep import Request
 
     rng = np.random.default_rng(4)
     a, b = rng.normal(size=(6, 30)), rng.normal(size=(30, 5))
     if large:
-        a[2, 3], b[4, 0] = 70000.0, np.inf
+        a[2, 3], b[4, 0] = large, 70000.0
     units = ["mac(e5m10)", "mac(bfloat16)", "fma(e5m10)", "mac(e5m10, sum=e8m7)", "ampere.tf32.f32"]
     here = ww.sweep(units, a, b, against=against)
     sent = []
@@ -297,7 +336,11 @@ def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, agains
         Request, "sweep_on", lambda self, gpu, exact: sent.append(exact) or Gpu(self, exact)
     )
     there = ww.sweep(units, a, b, against=against)
-    assert sent and there.columns == here.columns and there["unit"].tolist() == units
+    assert (
+        (sent or large == np.inf)
+        and there.columns == here.columns
+        and there["unit"].tolist() == units
+    )
     for name in here.columns[2:]:
         assert there[name].tolist() == pytest.approx(here[name].tolist(), rel=1e-12, nan_ok=True)
     assert there["not_finite"].dtype.kind == "i"
@@ -329,13 +372,24 @@ def test_operands_draw_random_bits_of_their_own_by_the_seed():
     assert found[1][0][-1] == pytest.approx(abs(z - exact.to_float64().item()), rel=1e-12)
 
 
-def test_outputs_without_an_exact_number_are_left_out_of_every_metric():
-    found = ww.sweep(["mac(e5m10)"], [[np.inf], [1.0]], [[1.0]])
-    row = dict(zip(found.columns, found.rows[0], strict=True))
-    assert (row["max_abs"], row["rel_norm"], row["of_operands"], row["of_accumulation"]) == (0,) * 4
-    nothing = ww.sweep(["mac(e5m10)"], [np.inf], [1.0])
-    row = dict(zip(nothing.columns, nothing.rows[0], strict=True))
-    assert np.isnan([row[name] for name in ("max_abs", "rel_norm", "of_operands")]).all()
+def test_an_exact_sum_past_binary64_is_no_infinity():
+    for a in ([1e308, 1e308], [[1e308, 1e308], [1.0, 2.0]]):
+        found = ww.sweep(["mac(binary64)", "mac(e5m10)"], a, [1.0, 1.0])
+        study = ww.study.accumulation(a, None, ["mac(binary64)", "mac(e5m10)"], lengths=[2])
+        assert (
+            found["max_abs"].tolist() == [x.max() for x in study.absolute.values()] == [np.inf] * 2
+        )
+        assert found.meta["no_number"] == 1 and found["exact"].max() == np.ndim(a) / 2 - 0.5
+    infinite = ww.sweep("mac(binary64)", [[np.inf, 1e308]], [[1.0], [1e308]])
+    assert infinite["exact"].tolist() == [1]
+
+
+def test_parts_of_outputs_without_an_exact_number_are_a_studys():
+    for x, error, of_operands in ((np.inf, 0, 0), (np.nan, np.inf, 0)):
+        found = ww.sweep(["mac(e5m10)"], [x], [1.0])
+        row = dict(zip(found.columns, found.rows[0], strict=True))
+        assert (row["max_abs"], row["rel_norm"]) == (error, error)
+        assert (row["of_operands"], row["of_accumulation"]) == (of_operands, 0)
     with pytest.raises(ValueError, match="takes matrices, or vectors"):
         ww.sweep(["mac(e5m10)"], ww.array(np.ones((2, 2, 2)), "e5m10"), [1.0, 1.0])
 

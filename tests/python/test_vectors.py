@@ -149,6 +149,7 @@ def test_nothing_checked_is_a_failure():
         ("3C00 x3C00 4000 00", "line 2: b = 'x3C00' is not a hexadecimal number"),
         ("+0F.000 +0F.G00 +10.000 .....", "line 2: b = '+0F.G00' is not a hexadecimal number"),
         ("+0F.000 +2F.000 +10.000 .....", "line 2: b = '+2F.000' is too long; it has 16 bits"),
+        ("3C00 16'b3C00 4000 00", "line 2: b = '16'b3C00' is not a hexadecimal number"),
         ("3C00 3C00 4000 v...y", "line 2: flags = 'v...y' is not a hexadecimal number"),
     ],
 )
@@ -164,6 +165,9 @@ def test_leading_zeros_and_windows_line_ends_are_of_no_matter():
 
 FORMS = {
     "0x, commas and comments": "# by hand\n0x3C00, 0X3C00, 0x4000, 0x00  # 2\n3C00,3C00,4000,0\n",
+    "semicolons and comments of C": "3C00;3C00;4000;00 // one\n//two\n3C00 3C00 4000 0//\n",
+    "literals of Verilog": "16'h3C00 16'H3c00 'h4000 5'h0\n3C00 16'h3C00 4000 0\n",
+    "a mark at the beginning": "\ufeff3C00 3C00 4000 00\n3C00 3C00 4000 00\n",
     "as TestFloat prints them": "+0F.000  +0F.000  => +10.000 .....\n"
     "-00.001 +0F.000 => +0E.3FF ....x\n",
     "its faults": "+0F.000  +0F.000\n\t=> +10.000 .....  expected +10.001 ....x\n"
@@ -174,6 +178,8 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_lines_may_have_other_forms(form):
     assert judged(FORMS[form], "add", "binary16") == (2, form.startswith("as"))
+    done = check_design(FORMS[form], "add(binary16)")
+    assert done[1] == f"2 vectors, {int(form.startswith('as'))} errors", done
 
 
 @pytest.mark.parametrize("format", ["e5m10", "e8m23", "e15m112", "e4m0;nan=ieee", "e4m3fn"])

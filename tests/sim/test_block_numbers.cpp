@@ -233,7 +233,7 @@ std::vector<std::byte> converted(const BlockFormat& f, const BlockHow& how,
   std::vector<std::uint8_t> flags(x.size());
   elementwise(Operation::convert, saturating(f), Env{how.rounding},
               std::vector<CodeArray>{{binary32, x.data()}}, x.size(), codes.data(), flags.data(),
-              {how.seed, 0, nullptr});
+              how.random);
   const std::uint64_t nar = std::uint64_t{1} << (f.element.width() - 1);
   for (std::size_t i = 0; i < x.size() && f.element.is_tapered(); ++i)
     if (std::isinf(x[i]))
@@ -265,10 +265,10 @@ void check_wide(const char* text, const Rounding& rounding, int spread, Tally& t
       q[i] = x[i] / static_cast<float>(wide_scale(f, amax[block_of(g, i)]));
       clamped += std::abs(static_cast<double>(q[i])) > largest;
     }
-    const auto wanted = converted(f, {.rounding = rounding, .seed = 5}, q);
+    const auto wanted = converted(f, {.rounding = rounding, .random = {5}}, q);
     on_every_target([&] {
       std::uint64_t above = 0;
-      const Coded coded = quantised(f, g, {.rounding = rounding, .seed = 5}, x, &above);
+      const Coded coded = quantised(f, g, {.rounding = rounding, .random = {5}}, x, &above);
       for (std::size_t i = 0; i < g.scales(); ++i)
         tally.check(std::bit_cast<float>(coded.scales[i]) == wide_scale(f, amax[i]), [&] {
           return fmt::format("{}: {:#x} for {:a}", text, coded.scales[i], wide_scale(f, amax[i]));

@@ -209,8 +209,8 @@ TEST_CASE("hints: what other programs call a format leads to its text here") {
            Case{"Q7.8", "fixed16.8"},
            Case{"f4", "binary32"},
            Case{"<f2", "binary16"},
-           Case{"i2", "int16"},
-           Case{"u1", "uint8"},
+           Case{"<i2", "int16"},
+           Case{"|u1", "uint8"},
            Case{"fp8_e4m3", "e4m3fn"},
            Case{"fp8_e5m2", "e5m2"},
            Case{"torch.float16", "float16"},
@@ -227,6 +227,76 @@ TEST_CASE("hints: what other programs call a format leads to its text here") {
     CHECK(error_of(parse_format, text).find("here it is ") != std::string::npos);
   for (const std::string text : {"f1", "takum(16,2)", "posit()", "torch.nothing", "f3"})
     CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);
+}
+
+TEST_CASE("hints: a format whose words and numbers other signs hold apart is told") {
+  struct Case {
+    std::string text, here;
+  };
+  for (const Case& c : {Case{"posit16,2", "posit16es2"},
+                        Case{"posit16.2", "posit16es2"},
+                        Case{"posit_16_2", "posit16es2"},
+                        Case{"posit 16 1", "posit16es1"},
+                        Case{"posit16es=1", "posit16es1"},
+                        Case{"posit(16, es=1)", "posit16es1"},
+                        Case{"posit<es=1, n=16>", "posit16es1"},
+                        Case{"fixed8,4", "fixed8.4"},
+                        Case{"fixed8_4", "fixed8.4"},
+                        Case{"sfixed8.4", "fixed8.4"},
+                        Case{"fixed 8", "fixed8.0"},
+                        Case{"FixedPoint(wl=8, fl=4)", "fixed8.4"},
+                        Case{"takum-16", "takum16"},
+                        Case{"int_8", "int8"},
+                        Case{"uint8_t", "uint8"},
+                        Case{"e5,10", "e5m10"},
+                        Case{"e5-m10", "e5m10"},
+                        Case{"float(5,10)", "e5m10"},
+                        Case{"float<exp=8, man=7>", "e8m7"},
+                        Case{"1-5-10", "e5m10"},
+                        Case{"float_16", "float16"},
+                        Case{"Binary-32", "binary32"},
+                        Case{"bf 16", "bf16"},
+                        Case{"fp8e4m3", "e4m3fn"},
+                        Case{"F8E4M3FN", "e4m3fn"},
+                        Case{"bf8", "e5m2"},
+                        Case{"i32", "int32"},
+                        Case{"ui64", "uint64"},
+                        Case{"s8", "int8"}}) {
+    CAPTURE(c.text);
+    CHECK(error_of(parse_format, c.text).ends_with("; here it is " + c.here));
+    CHECK_NOTHROW(parse_format(c.here));
+  }
+  CHECK(error_of(parse_format, "u8").ends_with("; here it is uint8, or uint64 by NumPy's bytes"));
+  for (const std::string text : {"posit16,2,3", "posit16,99", "posit99", "posit(16, bias=2)",
+                                 "takum16,2", "int8,4", "2-5-10", "e5*10", "posit<16,2"})
+    CHECK(error_of(parse_format, text).find("here it is ") == std::string::npos);
+}
+
+TEST_CASE("hints: one more format without a key, or the rest of the first") {
+  check_says("mac(posit16,2)", "a format by itself; here it is mac(posit16es2)");
+  check_says("mac(takum16, e8m23)", "a format by itself; as sum=e8m23");
+  check_says("kulisch(e4m3fn, e5m10)", "a format by itself; as out=e5m10");
+  check_says("mac(e5m10, sum=fp32, rtz)", "a rounding stands behind its format, as sum=fp32:rtz");
+  check_says("dot(e5m10, k=4)", "dot has no 'k': it is lanes= here, as lanes=4");
+  check_says("tree(e5m10, fan=4, k=4)", "tree has no 'k': it is fan= here, as fan=4");
+  check_says("blackwell.nvfp4.f32", "nearest name: 'blackwell.nvfp4'");
+}
+
+TEST_CASE("hints: roundings as others call them") {
+  for (const auto& [theirs, ours] :
+       {std::pair{"rz", "rtz"}, std::pair{"rtne", "rne"}, std::pair{"near_maxmag", "rna"},
+        std::pair{"floor", "rdn"}, std::pair{"ceil", "rup"}, std::pair{"stochastic", "sr"},
+        std::pair{"Nearest_Even", "rne"}, std::pair{"AP_TRN", "rdn"}})
+    CHECK(error_of(parse_rounding, theirs).ends_with(std::string("; here it is ") + ours));
+  for (const char* of_two_meanings : {"up", "down"})
+    CHECK(error_of(parse_rounding, of_two_meanings).find("there are rne") != std::string::npos);
+}
+
+TEST_CASE("hints: a rounding that stands as a format's option is told where it stands") {
+  for (const std::string text : {"e5m10;rtz", "e5m10;rounding=rtz", "e4m3fn;sr8"})
+    CHECK(error_of(parse_format, text).find("; a rounding stands beside a format") !=
+          std::string::npos);
+  CHECK(error_of(parse_format, "e5m10;bais=3").find("; nearest name: 'bias'") != std::string::npos);
 }
 
 TEST_CASE("hints: what is no unit and no single number says where it belongs") {

@@ -400,8 +400,8 @@ TEST_CASE("roundings: sr alone has 32 random bits; variants stand behind a colon
 }
 
 TEST_CASE("roundings, tininess, overflow: errors say what there is") {
-  CHECK(rounding_error("rz") ==
-        "rounding 'rz', column 1: no rounding 'rz'; there are rne, rna, rnz, "
+  CHECK(rounding_error("rq") ==
+        "rounding 'rq', column 1: no rounding 'rq'; there are rne, rna, rnz, "
         "rnp, rnm, rno, rtz, rdn, rup, raz, odd or sr (sr8: 8 random bits)");
   CHECK(rounding_error("sr65") == "rounding 'sr65', column 3: random bits = 65: it may be 1 to 64");
   CHECK(rounding_error("sr0") == "rounding 'sr0', column 3: random bits = 0: it may be 1 to 64");

@@ -325,10 +325,10 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
         "nearest name: 'e5m2'");
   CHECK(unit_error("mac(e5m10, sum=e5m10:rz)")
             .starts_with(
-                "unit 'mac(e5m10, sum=e5m10:rz)', column 22: no rounding 'rz'; there are rne"));
+                "unit 'mac(e5m10, sum=e5m10:rz)', column 22: no rounding 'rz'; here it is rtz"));
   CHECK(unit_error("mac(e5m10, e5m2)") ==
         "unit 'mac(e5m10, e5m2)', column 12: wanted key=value: only the first argument is a format "
-        "by itself");
+        "by itself; as sum=e5m2");
   CHECK(unit_error("mac(e5m10, a=e5m2, a=e5m2)") ==
         "unit 'mac(e5m10, a=e5m2, a=e5m2)', column 20: a is given twice");
   CHECK(unit_error("mac(e5m10") == "unit 'mac(e5m10', column 10: the text ends; wanted ',' or ')'");

@@ -9,9 +9,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from .. import __version__ as version
+from .._spelling import told_as_options
 from .._unit import RenamedWarning
 from .._verify import MissingMpfr
 from . import bench, completion, files, measure, quantize, show, vectors
@@ -19,6 +21,8 @@ from .output import add_command
 from .terminal import complain
 
 BAD = (ValueError, TypeError, KeyError, ArithmeticError, ImportError, OSError, MissingMpfr)
+# Arguments of Python's that nothing else bears the name of: no key of a text, no field of a line.
+SAME = ("device", "engine", "latency", "random", "rounding", "seed", "threads", "tininess")
 DONE, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -40,7 +44,7 @@ def parser() -> Parser:
         epilog="widthwise help COMMAND shows a command's arguments and examples.",
     )
     top.add_argument("--version", action="version", version=f"widthwise {version}")
-    top.set_defaults(run=lambda options: run_help(top))
+    top.set_defaults(run=lambda options: run_help(top), parser=None)
     commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for module in (show, quantize, files, vectors, measure, bench, completion):
         module.add_commands(commands)
@@ -68,9 +72,13 @@ def run_help(top: Parser, commands: Mapping[str, Parser] = {}, name: str | None 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    options = argparse.Namespace(parser=None)
     try:
         with new_names_told():
-            options = parser().parse_args(arguments)
+            top = parser()
+            options, unknown = top.parse_known_args(arguments)
+            if unknown:
+                refuse(unknown, options.parser or top)
             return options.run(options)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except BAD as why:
-        complain(one_line(why))
+        complain(in_options(one_line(why), options.parser))
         return BAD_INPUT
 
 
@@ -98,6 +106,20 @@ def new_names_told() -> Iterator[None]:
 
         warnings.showwarning = tell  # type: ignore[assignment]
         yield
+
+
+def refuse(unknown: Sequence[str], command: Parser) -> NoReturn:
+    """What is no argument of a command, and what there is."""
+    names = [name for x in command._actions for name in x.option_strings if name.startswith("--")]
+    near = get_close_matches(unknown[0], names, 1, 0.75)
+    there = f"the nearest is {near[0]}" if near else f"there are {', '.join(sorted(names))}"
+    command.error(f"unrecognized arguments: {' '.join(unknown)}; {there}")
+
+
+def in_options(text: str, command: Parser | None) -> str:
+    """What Python's functions say of their arguments, of a command's options by the same names."""
+    options = {x.dest for x in command._actions} if command else set()
+    return told_as_options(text, [name for name in SAME if name in options])
 
 
 def one_line(why: Exception) -> str:

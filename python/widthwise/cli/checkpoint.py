@@ -21,6 +21,7 @@ from .._safetensors import FLOATS, QUANTISED, Checkpoint, Entry, Raw, entry, ent
 from .._shards import INDEX
 from .._spelling import as_key, as_option, spelled, spelling
 from ..containers.chunks import Options, Scheme, cuts_of
+from ..containers.numbers import holds
 from ..containers.stored import (
     Kept,
     Writer,
@@ -319,19 +320,27 @@ def copied(name: str, x: Any) -> Iterator[tuple[str, memoryview]]:
 
 def dequantise(options: argparse.Namespace, source: Source) -> int:
     """Every quantised tensor as the type it had, or as --format says."""
-    for name in ("scale", "rules", "html", "include", "exclude"):
+    for name in ("scale", "rules", "html", "include", "exclude", "nan"):
         if getattr(options, name):
             raise ValueError(f"--{name}: --dequantize undoes all; it goes with --format alone")
     target = Target.of("OUT", options.target, source)
     check_files(options, source, target)
     kept = {name: x for group in source.groups for name, x in group.kept.items()}
-    kept |= {name: x for group in source.groups for name, x in group.bare_codes().items()}
+    bare = {name: x for group in source.groups for name, x in group.bare_codes().items()}
+    kept |= bare
     if not kept:
         raise ValueError(
             f"IN = {options.source}: nothing in it is quantised; floats of its own types, FP8 "
             "too, are rounded to another without --dequantize: --format binary32"
         )
+    if core.Env(options.rounding).stochastic:
+        raise ValueError(
+            f"--rounding = {options.rounding}: random bits belong to quantising; back to numbers "
+            "take rne, rtz, …"
+        )
     wanted = None if options.format is None else type_of(options.format)
+    if wanted is None:
+        check_held(options, bare)
     with target:
         for file in target.files(source):
             found = whole_entries(file.groups, kept, wanted)
@@ -347,6 +356,16 @@ def dequantise(options: argparse.Namespace, source: Source) -> int:
         target.finish(source)
     report.show_back(options, target, kept, wanted)
     return 0
+
+
+def check_held(options: argparse.Namespace, bare: dict[str, Kept]) -> None:
+    """That the type which codes go back to has all their numbers."""
+    for name, x in bare.items():
+        if not holds("e11m52", Format(x.format)):
+            raise ValueError(
+                f"IN = {options.source}, {name}: {x.format} has numbers that no type of a "
+                "checkpoint has; --format binary64 rounds them once, and ww.load gives the codes"
+            )
 
 
 def type_of(text: str) -> str:
@@ -384,7 +403,7 @@ def restored(
         try:
             cuts, values = group.values(name, kept)
             for cut in cuts:
-                yield name, as_bytes(array(values(cut), format).bits)
+                yield name, as_bytes(array(values(cut), format, rounding=options.rounding).bits)
         except (ValueError, KeyError) as why:
             raise ValueError(f"IN = {options.source}, {name}: {why}") from None
     group.tensors.forget()

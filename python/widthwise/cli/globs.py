@@ -9,6 +9,7 @@ from typing import Any
 
 from .._array import Array
 from .._safetensors import Raw
+from ..containers.recorded import Recorded
 
 
 def matches(name: str, patterns: list[str] | None) -> bool:
@@ -30,4 +31,6 @@ def check_patterns(options: argparse.Namespace, source: Any) -> None:
 def held(x: Any) -> str:
     if isinstance(x, Raw):
         return x.kind
+    if isinstance(x, Recorded):
+        return type(x).__name__
     return str(x.format) if isinstance(x, Array) else str(x.dtype)

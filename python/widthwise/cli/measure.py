@@ -33,7 +33,11 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--b", metavar="FILE", help=".npy of values, (k, n)")
     command.add_argument("--random", metavar="M,K,N", help="random numbers of these shapes instead")
     command.add_argument(
-        "--metric", action="append", choices=list(ALL_METRICS), help=f"default: {' '.join(USUAL)}"
+        "--metric",
+        "--metrics",
+        action="append",
+        choices=list(ALL_METRICS),
+        help=f"default: {' '.join(USUAL)}",
     )
     command.add_argument("--sort", metavar="METRIC", help="the least first; of exact the greatest")
     command.add_argument("--csv", metavar="FILE", help="write the table there, too")

@@ -14,13 +14,15 @@ from .terminal import emphasised
 
 def add_command(commands: Any, name: str, what: str, *examples: str) -> Any:
     """A command whose help ends in examples. Tests run them, beside a.npy, b.npy and x.npz."""
-    return commands.add_parser(
+    command = commands.add_parser(
         name,
         help=what,
         description=f"{what[0].upper()}{what[1:]}.",
         epilog="\n  ".join(["examples:", *examples]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    command.set_defaults(parser=command)
+    return command
 
 
 def whole_number(text: str) -> int:

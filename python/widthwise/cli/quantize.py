@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from .._format import Format
 from .._rules import SCALES
 from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
+from ..containers.numbers import holds
+from ..containers.recorded import Recorded
 from . import checkpoint
 from .globs import check_patterns, held, matches
 from .output import Once, add_command, add_json, add_rounding, add_seed, show
@@ -134,10 +137,9 @@ class Rounding(NamedTuple):
     def rounded(
         self, name: str, part: Any, first: int, shape: tuple[int, ...]
     ) -> tuple[Array, np.ndarray]:
-        given, nan = as_given(part), self.options.nan
         try:
-            if nan is None and not self.format.has_nan:
-                refuse_nan(given, first, shape, self.format)
+            if self.options.nan is None and not self.format.has_nan:
+                refuse_nan(as_given(part), first, shape, self.format)
             how = {"rounding": self.options.rounding, "seed": self.options.seed}
             z, flags = array(part, self.format, nan="zero", flags=True, **how)
         except (ValueError, TypeError) as why:
@@ -190,6 +192,10 @@ def run(options: argparse.Namespace) -> int:
     if options.format is None:
         raise ValueError("--format is missing: name one, as e4m3fn")
     rounding = Rounding(options, Format(options.format), {})
+    if options.values and not holds("e11m52", rounding.format):
+        raise ValueError(
+            f"--values: float64 has not all numbers of {rounding.format}; leave it out"
+        )
     source = load("IN", options.source)
     if not options.force:
         check_other("OUT", options.target, {"IN": options.source}, checkpoint.FORCE)
@@ -199,6 +205,11 @@ def run(options: argparse.Namespace) -> int:
         untouched = round_all(rounding, source)
     else:
         check_name("OUT", options.target, (".npy",))
+        if isinstance(source, Recorded):
+            raise ValueError(
+                f"IN = {options.source}: it holds {type(source).__name__}, numbers with scales; "
+                "ww.load(IN).to_float64() has the numbers, np.save writes them"
+            )
         save("OUT", options.target, rounding.whole("", source))
     names = source if isinstance(source, Mapping) else [""]
     rows = [rounding.tallies[name].facts() for name in names if name in rounding.tallies]
@@ -221,6 +232,10 @@ def round_all(rounding: Rounding, source: Mapping[str, Any]) -> list[Untouched]:
         if (why := why_untouched(name, x, options))
     ]
     passed = {x.array for x in untouched}
+    if len(passed) == len(source):
+        often = Counter(x.why for x in untouched)
+        why = ", ".join(f"{n} {said}" for said, n in often.items()) or "there is none"
+        raise ValueError(f"IN = {options.source}: no array of it is to be rounded: {why}")
     with progress("quantize") as tell:
         seen = count()
 

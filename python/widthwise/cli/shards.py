@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._format import Format
 from .._safetensors import Checkpoint, Entry
 from .._shards import INDEX, Shards, index_text
-from ..containers.chunks import Cut, in_binary64, pieces_of
+from ..containers.chunks import Cut, pieces_of
 from ..containers.numbers import holds
 from ..containers.stored import Kept, Reader, kept_in
 from .store import check_name, save_checkpoint, write
@@ -42,10 +40,11 @@ class Group(NamedTuple):
             found[name] = Kept(format, "none", self.tensors[name].shape, dtype, {"codes": name})
         return found
 
-    def values(self, name: str, kept: Kept) -> tuple[list[Cut], Callable[[Cut], np.ndarray]]:
-        """The pieces of a quantised tensor, and each one's values in binary64."""
+    def values(self, name: str, kept: Kept) -> tuple[list[Cut], Callable[[Cut], Any]]:
+        """The pieces of a quantised tensor, and each one's values: in binary64, bare codes as they
+        are."""
         if name in self.tensors.formats:
-            return list(pieces_of(kept.shape)), lambda cut: in_binary64(self.tensors[name][cut])
+            return list(pieces_of(kept.shape)), lambda cut: self.tensors[name][cut]
         reader = Reader(kept, self.tensors.raw)
         return reader.cuts(), reader.values
 

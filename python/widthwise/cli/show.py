@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import _compare, _elementwise
+from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._codes import flag_names, integers, readable
-from .._create import array, from_bits
+from .._create import INVALID, array, from_bits
 from .._files import INDEX
 from .._format import Format, as_format
 from .._formats import formats
@@ -33,6 +34,8 @@ from .output import (
     show,
     whole_number,
 )
+
+MOST_TRACED = 100_000  # products drawn at random
 
 
 def add_commands(commands: Any) -> None:
@@ -92,16 +95,22 @@ def add_op(commands: Any) -> None:
         "widthwise op fma e4m3fn 1.5 1/3 -0x1p-7 --rounding rtz",
         "widthwise op convert binary32 1e6 --to e4m3fn --json",
         "widthwise op add e5m10 1 0x0c00 --rounding sr8 --random 0xff",
+        "widthwise op to_integer e5m10 300 --to int8 --invalid x86",
     )
     op.add_argument(
-        "name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …"
+        "name", metavar="NAME", help="add, fma, sqrt, convert, to_integer, less, classify, …"
     )
     op.add_argument("format", metavar="FORMAT")
     op.add_argument(
         "operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)"
     )
-    op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
+    op.add_argument(
+        "--to", metavar="G", help="the result's format, if not FORMAT; of to_integer int8 … uint64"
+    )
     op.set_defaults(run=run_op)
+    op.add_argument(
+        "--invalid", choices=["riscv", "x86", "arm"], help="of to_integer: whose, past the range"
+    )
     op.add_argument(
         "--random", metavar="R", help="the random bits of a stochastic rounding, in place of a seed"
     )
@@ -211,11 +220,37 @@ def leads_on(why: ValueError) -> bool:
     return not re.search(r": no (format|unit) '.*'; write a |: no kind '.*'; there are ", str(why))
 
 
-def operand(text: str, format: Format) -> Array:
+def operand(text: str, format: Format, name: str) -> Array:
     """A code in hexadecimal, or any other number as a value."""
-    if re.fullmatch(r"0x[0-9a-f]+", text, re.IGNORECASE):
-        return from_bits(int(text, 16), format)
-    return array(text, format)
+    try:
+        if re.fullmatch(r"0x[0-9a-f]+", text, re.IGNORECASE):
+            return from_bits(int(text, 16), format)
+        z, raised = array(text, format, nan="zero", flags=True)
+    except ValueError as why:
+        raise ValueError(re.sub(r"^(x|bits\[0\])", name, str(why))) from None
+    if raised & INVALID and not format.has_nan:
+        raise ValueError(
+            f"{name} = {text}: {format} has no such number, and no NaN; take a format that has one"
+        )
+    return z
+
+
+def operands_of(options: argparse.Namespace, f: Format, count: int | None = None) -> list[Array]:
+    """As many as the operation takes, where that is known here."""
+    texts = options.operands
+    if count not in (None, len(texts)):
+        raise ValueError(
+            f"{options.name} takes {count} operand{'s' * (count != 1)}, {len(texts)} "
+            f"{'was' if len(texts) == 1 else 'were'} given"
+        )
+    return [operand(text, f, name) for text, name in zip(texts, "ABCDEFGH", strict=False)]
+
+
+def refuse(options: argparse.Namespace, *names: str) -> None:
+    """Options that the operation does not look at."""
+    for name in names:
+        if (value := getattr(options, name)) is not None:
+            raise ValueError(f"--{name} = {value}: {options.name} rounds nothing; leave it out")
 
 
 def value_and_code(x: Any) -> tuple[str, str]:
@@ -227,18 +262,34 @@ def value_and_code(x: Any) -> tuple[str, str]:
 
 def run_op(options: argparse.Namespace) -> int:
     f = as_format(options.format)
-    name = options.name
-    if name == "scaleb":
-        return run_scaleb(options, f)
-    operands = [operand(text, f) for text in options.operands]
-    if options.random is not None and name in ("classify", *COMPARISONS):
-        raise ValueError(f"--random = {options.random}: {name} rounds nothing; leave it out")
+    name = options.name.lower()
+    if name in OTHERS:
+        return OTHERS[name](options, f)
     if name == "classify":
-        return show_op(options, operands, _compare.classify(*operands), 0, None)
+        refuse(options, "random", "to")
+        (x,) = operands_of(options, f, 1)
+        return show_op(options, [x], _compare.classify(x), 0, None)
     if name in COMPARISONS:
+        refuse(options, "random", "to")
+        operands = operands_of(options, f, 2)
         truth, flags = COMPARISONS[name](*operands, flags=True)
         return show_op(options, operands, truth, flags, None)
-    return run_rounding_op(options, operands)
+    check_known(name)
+    if name in EXACT:
+        refuse(options, "random")
+    return run_rounding_op(options, operands_of(options, f))
+
+
+EXACT = ("abs", "copysign", "negate", "next_down", "next_up")
+
+
+def check_known(name: str) -> None:
+    try:
+        core.arity(name)
+    except ValueError as why:
+        raise ValueError(
+            f"{why}, {', '.join(COMPARISONS)}, classify, {', '.join(OTHERS)}"
+        ) from None
 
 
 def given_bits(options: argparse.Namespace) -> int | None:
@@ -258,11 +309,22 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
         raise ValueError(
             f"scaleb takes a number and an integer, {len(options.operands)} were given"
         )
-    x, n = operand(options.operands[0], f), int(options.operands[1])
+    x, n = operand(options.operands[0], f, "A"), power(options.operands[1])
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
     result, flags = _elementwise.scaleb(x, n, format=options.to, flags=True, **how)
     return show_op(options, [x], result, flags, None)
+
+
+def power(text: str) -> int:
+    """Of two, an integer of 64 bits as Python writes it."""
+    try:
+        n = int(text, 0)
+    except ValueError:
+        raise ValueError(f"B = {text}: scaleb's is an integer, as -3 or 0x10") from None
+    if not -(2**63) <= n < 2**63:
+        raise ValueError(f"B = {text}: scaleb's has up to 64 bits")
+    return n
 
 
 COMPARISONS = {
@@ -270,9 +332,31 @@ COMPARISONS = {
     for name in dir(_compare)
     if re.fullmatch(r"(equal|less|greater|not_equal|unordered|total_order)\w*", name)
 }
+# TestFloat's names, of which le and lt signal.
+COMPARISONS |= {
+    "eq": _compare.equal,
+    "le": _compare.less_equal_signaling,
+    "lt": _compare.less_signaling,
+    "eq_signaling": _compare.equal_signaling,
+    "le_quiet": _compare.less_equal,
+    "lt_quiet": _compare.less,
+}
+
+
+def run_to_integer(options: argparse.Namespace, f: Format) -> int:
+    (x,) = operands_of(options, f, 1)
+    how = {"rounding": options.rounding, "seed": options.seed, "random": given_bits(options)}
+    how["invalid"] = options.invalid or "riscv"
+    n, flags = _elementwise.to_integer(x, options.to or "int64", flags=True, **how)
+    return show_op(options, [x], n, flags, None)
+
+
+OTHERS = {"scaleb": run_scaleb, "to_integer": run_to_integer}
 
 
 def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
+    if options.invalid is not None:
+        raise ValueError(f"--invalid = {options.invalid}: it is of to_integer; leave it out")
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
     to = options.to
@@ -309,14 +393,18 @@ def run_trace(options: argparse.Namespace) -> int:
     u = Unit(options.unit)
     if (options.a is None) != (options.b is None):
         raise ValueError("B is missing; give A and B, or neither for random numbers")
-    if options.k < 0:
-        raise ValueError(f"-k = {options.k}: it may be 0 or more")
+    if not 0 <= options.k <= MOST_TRACED:
+        raise ValueError(f"-k = {options.k}: it may be 0 to {MOST_TRACED:,}")
     if options.a is None:
         draw = np.random.default_rng(options.seed).standard_normal((2, options.k))
         a, b = array(draw[0], u.a), array(draw[1], u.b)
     else:
-        a, b = listed(options.a, u.a), listed(options.b, u.b)
-    c = None if options.c is None else operand(options.c, u.c)
+        a, b = listed(options.a, u.a, "A"), listed(options.b, u.b, "B")
+        if len(a) != len(b):
+            raise ValueError(
+                f"A has {len(a)} and B {len(b)} numbers, which are multiplied in pairs"
+            )
+    c = None if options.c is None else operand(options.c, u.c, "C")
     scales: dict[str, Any] = {}
     if u.scale_format and u.scale_block:
         ones = array(np.ones(-(-len(a) // u.scale_block)), u.scale_format)
@@ -347,8 +435,10 @@ def run_beside(options: argparse.Namespace, stages: Trace) -> int:
     return 0 if found.first is None else 1
 
 
-def listed(text: str, format: Format) -> Array:
-    numbers = [operand(part.strip(), format) for part in text.split(",")]
+def listed(text: str, format: Format, name: str) -> Array:
+    parts = text.split(",")
+    places = [name] if len(parts) == 1 else [f"{name}[{i}]" for i in range(len(parts))]
+    numbers = [operand(x.strip(), format, at) for x, at in zip(parts, places, strict=True)]
     return from_bits(np.stack([x.bits for x in numbers]), format)
 
 

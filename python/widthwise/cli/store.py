@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, BinaryIO
@@ -16,6 +17,7 @@ from .._array import Array
 from .._files import replacing, restored, stored
 from .._safetensors import Checkpoint, Entry, head, in_place
 
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
 UNREADABLE = "this is no array of numbers; write it with np.save or np.savez"
 
 
@@ -29,8 +31,8 @@ class Archive(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         try:
             return restored(name, self._content[name])
-        except ValueError as why:
-            fault = UNREADABLE if "pickle" in str(why) else why
+        except (ValueError, *BROKEN) as why:
+            fault = why if isinstance(why, ValueError) and "pickle" not in str(why) else UNREADABLE
             raise ValueError(f"{self._where}, {name}: {fault}") from None
 
     def __iter__(self) -> Iterator[str]:
@@ -49,7 +51,9 @@ def load(argument: str, path: str) -> Any:
             return arrays(path, f"{argument} = {path}")
         data = sys.stdin.buffer.read()
         if not data.startswith((b"\x93NUMPY", b"PK")):
-            return np.array(data.decode().split(), dtype=object)
+            if texts := data.decode().replace(",", " ").split():
+                return np.array(texts, dtype=object)
+            raise ValueError("no number came; write some, by blanks, commas or lines")
         return arrays(io.BytesIO(data), f"{argument} = {path}")
     except OSError as why:
         raise ValueError(f"{argument} = {path}: {unread(path, why)}") from None
@@ -65,7 +69,7 @@ def unread(path: str, why: OSError) -> str:
 def arrays(file: Any, where: str) -> Any:
     try:
         found = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError):
+    except (ValueError, *BROKEN):
         raise ValueError(UNREADABLE) from None
     return restored("it", found) if isinstance(found, np.ndarray) else Archive(found, where)
 

@@ -57,7 +57,7 @@ def add_commands(commands: Any) -> None:
     )
     verify.add_argument(
         "--latency",
-        type=int,
+        type=whole_number,
         default=0,
         metavar="N",
         help="clocks: a line's result and flags are those of the operands N lines before it",
@@ -95,7 +95,10 @@ def add_task(command: argparse.ArgumentParser) -> None:
         help="of operands, where OP does not tell; convert: or i32 ui32 i64 ui64",
     )
     command.add_argument(
-        "-k", type=int, metavar="K", help="products a line, of a unit; default: its lanes, or 16"
+        "-k",
+        type=whole_number,
+        metavar="K",
+        help="products a line, of a unit; default: its lanes, or 16",
     )
     command.add_argument(
         "--to", default="", metavar="G", help="of results, if not F; convert: or i32 …"

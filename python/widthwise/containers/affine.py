@@ -26,6 +26,7 @@ from .grouping import Grouping
 from .integer_codes import as_codes, as_integers
 from .packing import pack, packed_size
 from .parameters import parameters, scale_dtype
+from .recorded import Recorded
 from .scheme import MOST_BITS, Scheme
 from .slicing import sliced, transposed
 
@@ -36,7 +37,7 @@ MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
 
 
-class Affine(NotOneArray, Compared):
+class Affine(NotOneArray, Compared, Recorded):
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:
@@ -351,6 +352,12 @@ class Affine(NotOneArray, Compared):
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
+
+    def _named_parts(self) -> tuple[str, dict[str, np.ndarray]]:
+        here = self.to_device("cpu")
+        axis = [] if self.axis is None else [f"axis={self.axis}"]
+        name = " ".join([self.format, *axis, f"arithmetic={self.arithmetic}"])
+        return name, {"codes": here.codes, "scale": self.scale, "zero_point": self.zero_point}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _files
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
 from .._format import Format, as_format
@@ -18,20 +17,14 @@ from .given_codes import check_scales, codes, given
 from .layout import Layout
 from .numbers import HELD, for_core
 from .packing import pack, packed_size
+from .recorded import Recorded
 
 if TYPE_CHECKING:
     from .._unit import Unit
     from ..display.style import Card
 
 
-def numbers_of(x: Any) -> Any:
-    """Blocks, and those in a sequence, as what they stand for."""
-    if isinstance(x, tuple | list):
-        return [numbers_of(y) for y in x]
-    return x.to_float64() if isinstance(x, Blocks) else x
-
-
-class Blocks(Compared, Container):
+class Blocks(Compared, Container, Recorded):
     """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 
     `ww.blocks` makes them of numbers, `Blocks.of` of codes.
@@ -436,30 +429,12 @@ class Blocks(Compared, Container):
 
     # --- Shown and kept ---
 
-    def as_record(self) -> np.ndarray:
-        """Codes, scales and the tensor's scale as one record, as np.save writes it.
-
-        >>> import widthwise as ww
-        >>> ww.blocks([6.0, 3.0], "mxfp4").as_record().dtype.names
-        ('block(e2m1fn,32,e8m0fnu) axis=-1',)
-        """
-        parts = {"elements": self._elements.bits, "scales": self._scales.bits}
+    def _named_parts(self) -> tuple[str, dict[str, np.ndarray]]:
+        here = self.to_device("cpu")
+        parts = {"elements": here._elements.bits, "scales": here._scales.bits}
         if self._tensor_scale is not None:
             parts["tensor_scale"] = np.asarray(self._tensor_scale)
-        fields = np.dtype([(name, x.dtype, x.shape) for name, x in parts.items()])
-        name = f"{self._format} axis={self._axis}"
-        record = np.zeros((), np.dtype([(name, fields)]))
-        for part, x in parts.items():
-            record[name][part] = x
-        return record
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's files keep codes and scales; its other functions see the numbers."""
-        own = {np.save: _files.save, np.savez: _files.savez}
-        own[np.savez_compressed] = _files.savez_compressed
-        if function in own:
-            return own[function](*args, **kwargs)
-        return function(*numbers_of(args), **{name: numbers_of(x) for name, x in kwargs.items()})
+        return f"{self._format} axis={self._axis}", parts
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self._elements, self._scales, self._format, self._axis, self._tensor_scale)

@@ -30,9 +30,10 @@ from .chunks import (
 )
 from .compared import Compared
 from .packing import packed_size
+from .recorded import Recorded
 
 
-class Coded(Compared):
+class Coded(Compared, Recorded):
     """Codes of a format, and the binary32 scale that their values are multiplied by.
 
     `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.
@@ -75,6 +76,10 @@ class Coded(Compared):
         if copy is False:
             raise ValueError("values are codes times scales, made when they are asked for: a copy")
         return self.to_float64().astype(dtype or np.float64, copy=False)
+
+    def _named_parts(self) -> tuple[str, dict[str, np.ndarray]]:
+        parts = {"codes": self.codes.bits, "scale": np.asarray(self.scale)}
+        return f"coded({portable(self.format)})", parts
 
     def __repr__(self) -> str:
         scales = f"scale {self.scale}" if self.scale.ndim == 0 else f"{self.scale.size} scales"

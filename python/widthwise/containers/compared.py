@@ -61,10 +61,6 @@ class NotOneArray:
             f"x.codes its {getattr(self.codes, 'dtype', 'codes')}"
         )
 
-    def __array_function__(self, *_: Any, **__: Any) -> Any:
-        """np.array_equal would take the error for an answer."""
-        self.__array__()
-
 
 def exact(x: Any) -> np.ndarray:
     """As binary64, or as Fractions where that has too few digits and they are to be had."""

@@ -15,7 +15,8 @@ from .._block_format import BlockFormat
 from .._create import array
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
-from .._settings import checked_seed
+from .._missing import asks_for
+from .._random import random_source
 from .._workplace import Workplace
 from . import microxcaling
 from .blocks import Blocks
@@ -29,6 +30,7 @@ PADDING = ("zeros", "refuse")
 
 
 @by_usual_arithmetic
+@asks_for("format", "ww.blocks(x, 'mxfp4')")
 def blocks(
     x: Any,
     format: str | BlockFormat,
@@ -36,6 +38,7 @@ def blocks(
     axis: int = -1,
     rounding: str = "rne",
     seed: int = 0,
+    random: Any = None,
     tensor_scale: Any = None,
     arithmetic: str = "exact",
     padding: str = "zeros",
@@ -49,7 +52,7 @@ def blocks(
             `__cuda_array_interface__`) are quantised there, to DeviceArrays.
         format: 'mxfp8_e4m3', 'nvfp4', 'block(e4m3fn,1x128,binary32)', …, as `ww.BlockFormat`.
         axis: along which blocks of n lie, and whole axes; tiles are of the last two.
-        rounding: of the elements, as in `ww.array`; they saturate. `seed`: of stochastic rounding.
+        rounding, seed, random: of the elements, as in `ww.array`; they saturate.
         tensor_scale: of formats whose scales are ue4m3fn; None finds it,
             f32(amax / (448 * the element's largest)), and 1 for zeros.
         arithmetic: 'exact', or 'f32' for torchao's steps of NVFP4: each in binary32, reciprocals
@@ -83,22 +86,24 @@ def blocks(
     if padding == "refuse":
         layout.check_whole()
     s = None if tensor_scale is None else given(tensor_scale, f)
+    where = Workplace.of({"x": numbers})
+    own_bits = random, seed, core.Env(rounding), rounding, numbers.shape, where.gpu
+    bits_drawn = random_source(*own_bits)
     if like_whom(like, ("microxcaling",)):
         refuse_there("like='microxcaling'", numbers)
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
-    where = Workplace.of({"x": numbers})
     maxima = None
     if s is None and f._core.takes_tensor_scale:
         maxima = where.run("largest_magnitudes", layout.grid, for_core(numbers))
         s = found_tensor_scale(maxima.of_all, f)
     single, scale = arithmetic == "f32", 1.0 if s is None else float(s)
-    how = core.BlockHow(rounding, checked_seed(seed), scale, single, maxima)
+    how = core.BlockHow(rounding, scale, single, maxima)
     elements = where.empty(numbers.shape, f.element)
     scales = where.empty(layout.scales_shape, f.scale)
     to = (elements._for_core, scales._for_core)
     clamped, nan_blocks, refused = where.run(
-        "quantise_blocks", f._core, layout.grid, for_core(numbers), *to, how
+        "quantise_blocks", f._core, layout.grid, for_core(numbers), *to, how, bits_drawn
     )
     if refused is not None:
         raise ValueError(

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _codes
 from .._array import Array
-from .._create import array
 from .._format import Format
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
+from .._missing import asks_for
 from .._settings import checked_seed
 from . import scaled_steps as steps
 from .compared import Compared
+from .recorded import Recorded
 from .scaled_steps import Data, How, Kind
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 @by_usual_arithmetic
+@asks_for("dtype", "ww.scaled(x, 'sint8')")
 def scaled(
     x: Any,
     dtype: str,
@@ -29,6 +30,7 @@ def scaled(
     rounding: str | None = None,
     like: str | None = None,
     seed: int = 0,
+    random: Any = None,
 ) -> Scaled:
     """Quantise numbers to data that use all of a dtype's range, and one scale.
 
@@ -42,7 +44,7 @@ def scaled(
             always round to nearest, ties to even.
         like: 'notebook' keeps the faults of the notebook that these tensors come from: integers
             as x86 converts them, no check of scales.
-        seed: of stochastic rounding.
+        seed, random: of stochastic rounding, as in `ww.add`.
     Returns:
         A Scaled of x's shape. What is computed from it has its rounding, like and seed.
     Raises:
@@ -57,9 +59,9 @@ def scaled(
     """
     k = steps.known(dtype)
     how = settings(k, How(), rounding, like, seed)
-    numbers = finite(x)
+    numbers = steps.finite(x)
     scale = np.abs(numbers).max() or np.float32(1)
-    return Scaled._made(steps.quantised(k, numbers, scale, how), scale, k, how)
+    return Scaled._made(steps.quantised(k, numbers, scale, how, random), scale, k, how)
 
 
 def settings(
@@ -73,28 +75,13 @@ def settings(
     return How(rounding if rounding is not None else own.rounding, whose, kept)
 
 
-def finite(x: Any) -> np.ndarray:
-    """In binary32."""
-    numbers = steps.binary32(array(x, "binary32"))
-    if numbers.size == 0:
-        raise ValueError(f"x is empty, of shape {numbers.shape}: no number gives it a scale")
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if wrong.size:
-        where = _codes.element(int(wrong[0]), numbers.shape)
-        raise ValueError(
-            f"x: {where} is {numbers.reshape(-1)[wrong[0]]} in binary32, which a scale is held in; "
-            "all numbers have to be finite"
-        )
-    return numbers
-
-
 def checked_scale(whose: str, scale: np.float32, how: How) -> np.float32:
     if how.like is None and not 0 < scale < np.inf:
         raise ValueError(f"{whose} is {scale} in binary32; a scale is finite and above zero")
     return scale
 
 
-class Scaled(Compared):
+class Scaled(Compared, Recorded):
     """A tensor of data * scale / largest: what `ww.scaled` makes and what comes of it.
 
     Every step is one of binary32, as `value` = (data * scale) * base; data rounds to its dtype:
@@ -279,12 +266,18 @@ class Scaled(Compared):
 
     @by_usual_arithmetic
     def requantise(
-        self, *, rounding: str | None = None, like: str | None = None, seed: int | None = None
+        self,
+        *,
+        rounding: str | None = None,
+        like: str | None = None,
+        seed: int | None = None,
+        random: Any = None,
     ) -> Scaled:
         """The same numbers by data that reach all of the dtype's range again.
 
         Args:
-            rounding, like, seed: as in `ww.scaled`; None is as the tensor was made.
+            rounding, like, seed, random: as in `ww.scaled`; None is as the tensor was made, and
+                random bits are of one call.
         Returns:
             A Scaled with the scale times the part of the range that was used; all zeros are as
             they were.
@@ -307,7 +300,7 @@ class Scaled(Compared):
             )
         with np.errstate(all="ignore"):
             scale = checked_scale("the new scale", self._scale * reached, how)
-        return Scaled._made(steps.requantised(k, self._data, reached, how), scale, k, how)
+        return Scaled._made(steps.requantised(k, self._data, reached, how, random), scale, k, how)
 
     @by_usual_arithmetic
     def add(
@@ -476,6 +469,12 @@ class Scaled(Compared):
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
+
+    def _named_parts(self) -> tuple[str, dict[str, np.ndarray]]:
+        told = [f"{name}={x}" for name, x in self._how._asdict().items() if x is not None]
+        data = self._data.bits if isinstance(self._data, Array) else self._data
+        parts = {"data": data, "scale": np.asarray(self._scale)}
+        return " ".join([f"scaled({self.dtype})", *told]), parts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._data, self._scale, self.dtype, tuple(self._how))

@@ -90,21 +90,35 @@ def binary32(data: Any) -> np.ndarray:
     return np.asarray(data, np.float32)
 
 
+def finite(x: Any) -> np.ndarray:
+    """In binary32."""
+    numbers = binary32(array(x, "binary32"))
+    if numbers.size == 0:
+        raise ValueError(f"x is empty, of shape {numbers.shape}: no number gives it a scale")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if wrong.size:
+        where = _codes.element(int(wrong[0]), numbers.shape)
+        raise ValueError(
+            f"x: {where} is {numbers.reshape(-1)[wrong[0]]} in binary32, which a scale is held in; "
+            "all numbers have to be finite"
+        )
+    return numbers
+
+
 @by_usual_arithmetic
-def cast(k: Kind, x: np.ndarray, how: How) -> Data:
+def cast(k: Kind, x: np.ndarray, how: How, random: Any = None) -> Data:
     """Binary32 numbers as data. Floats round to nearest, integers as `how` says, else toward 0."""
     if k.is_float:
-        return Array._of(array(x, k.through).bits, k.format)
+        return Array._of(array(x, k.through, random=random).bits, k.format)
+    drawn = {"rounding": how.rounding or "rtz", "seed": how.seed, "random": random}
     if how.like is None:
-        z = array(x, k.format, rounding=how.rounding or "rtz", seed=how.seed)
-        return z.bits.view(k.integers)
-    return converted_by_x86(k, x, how)
+        return array(x, k.format, **drawn).bits.view(k.integers)
+    return converted_by_x86(k, x, drawn)
 
 
-def converted_by_x86(k: Kind, x: np.ndarray, how: How) -> np.ndarray:
+def converted_by_x86(k: Kind, x: np.ndarray, drawn: dict[str, Any]) -> np.ndarray:
     """To 32 bits, of which the lower ones are kept."""
-    rounding = how.rounding or "rtz"
-    rounded = round_to_integral(array(x, "binary32"), rounding=rounding, seed=how.seed)
+    rounded = round_to_integral(array(x, "binary32"), **drawn)
     whole = binary32(rounded).astype(np.float64)
     held = (whole >= X86_INVALID) & (whole <= -X86_INVALID - 1)
     return np.where(held, whole, X86_INVALID).astype(np.int64).astype(k.integers)
@@ -161,9 +175,9 @@ def held_integers(data: Any, k: Kind) -> np.ndarray:
 
 
 @by_usual_arithmetic
-def quantised(k: Kind, x: np.ndarray, scale: np.float32, how: How) -> Data:
+def quantised(k: Kind, x: np.ndarray, scale: np.float32, how: How, random: Any = None) -> Data:
     with np.errstate(all="ignore"):
-        return cast(k, x / scale / k.base, how)
+        return cast(k, x / scale / k.base, how, random)
 
 
 @by_usual_arithmetic
@@ -174,9 +188,9 @@ def excess(k: Kind, data: Data, how: How) -> np.float32:
 
 
 @by_usual_arithmetic
-def requantised(k: Kind, data: Data, reached: np.float32, how: How) -> Data:
+def requantised(k: Kind, data: Data, reached: np.float32, how: How, random: Any = None) -> Data:
     with np.errstate(all="ignore"):
-        return cast(k, binary32(data) / reached, how)
+        return cast(k, binary32(data) / reached, how, random)
 
 
 @by_usual_arithmetic

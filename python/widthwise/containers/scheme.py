@@ -81,7 +81,9 @@ def parsed(text: str) -> tuple[Scheme, str]:
     """A text as its codes and the text of its groups."""
     whole = re.fullmatch(r"\s*affine\s*\(([^()]*)\)\s*", text.lower())
     if not whole:
-        raise ValueError(f"'{text}' is no text of affine integers, {WANTED}")
+        named = re.fullmatch(r"\s*(u?int\d+)\s*", text.lower())
+        ours = f"; write affine({named[1]}), or bits as a number" if named else f", {WANTED}"
+        raise ValueError(f"'{text}' is no text of affine integers{ours}")
     element, *rest = [part.strip() for part in whole[1].split(",")]
     kind = re.fullmatch(r"(u?)int(\d+)", element)
     if not kind:

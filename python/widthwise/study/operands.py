@@ -15,7 +15,7 @@ from .._convolution import pair
 from .._create import array
 from .._dot import NAMES, Operands, adapted, summands
 from .._format import Format
-from .._settings import checked_seed, checked_threads, several
+from .._settings import checked_seed, checked_threads, integer, several
 from .._unit import Unit
 
 MOST_LENGTHS = 48
@@ -75,7 +75,7 @@ def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> li
     if lengths is None:
         spread = np.geomspace(1, k, min(k, MOST_LENGTHS))
         return sorted({min(k, -(-round(x) // block) * block) for x in spread})
-    chosen = sorted(set(several("lengths", lengths)))
+    chosen = sorted({integer("lengths", n) for n in several("lengths", lengths)})
     if not chosen or chosen[0] < 1 or chosen[-1] > k:
         raise ValueError(f"lengths = {chosen}: they may be 1 to {k}, the operands' length")
     if within := [n for n in chosen if n % block and n < k]:

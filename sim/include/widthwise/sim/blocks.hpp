@@ -41,7 +41,7 @@ LargestMagnitudes largest_magnitudes(const BlockGrid& grid, const double* x);
 
 struct BlockHow {
   Rounding rounding;
-  std::uint64_t seed = 0;
+  RandomSource random = {};  // of elements
   float tensor_scale = 1;
   BlockSteps steps = BlockSteps::exact;
   std::shared_ptr<const LargestMagnitudes> maxima = nullptr;  // of the numbers, if they are known
