@@ -12,7 +12,7 @@ from .. import _widthwise as core
 from .._machine import by_usual_arithmetic
 from .._random import random_source
 from .affine_steps import asked_of, calibrated, dequantised, empty_codes, fill, place_of
-from .compared import Compared, NotOneArray
+from .compared import Compared, NotOneArray, WithoutOperators
 from .given import (
     check_codes,
     checked_dtype,
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
+FOUND = "leave scale out, and it is found from x"
 
 
-class Affine(NotOneArray, Compared):
+class Affine(NotOneArray, Compared, WithoutOperators):
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:
@@ -59,6 +60,7 @@ class Affine(NotOneArray, Compared):
     __slots__ = (
         "arithmetic", "clamped", "codes", "grouping", "nan", "scale", "scheme", "zero_point",
     )  # fmt: skip
+    multiplied = ", and ww.affine_linear(x, w, scale=…) multiplies affine integers"
     codes: Any  # NumPy's integers, on a GPU a DeviceArray
     scale: np.ndarray
     zero_point: np.ndarray
@@ -93,7 +95,8 @@ class Affine(NotOneArray, Compared):
         signed = of_dtype if signed is None and not isinstance(bits, str) else signed
         rule, groups = settings(codes.shape, bits, symmetric, signed, scheme, axis, block)
         dtype = scale_dtype(scale_format)
-        scales, zeros = given(scale, zero_point, rule, groups.scales_shape(codes.shape), dtype)
+        shape = groups.scales_shape(codes.shape)
+        scales, zeros = given(scale, zero_point, rule, shape, dtype, "ww.affine(x) finds one for x")
         check_codes(codes, rule)
         self._set(codes.astype(rule.dtype, copy=False), scales, zeros, rule, groups)
 
@@ -435,7 +438,7 @@ def affine(
     shape = groups.scales_shape(values.shape)
     if scale is not None:
         refuse_both("scale", range=range, percentile=percentile, **asked_of(calibrate))
-        scales, zeros = given(scale, zero_point, rule, shape, dtype)
+        scales, zeros = given(scale, zero_point, rule, shape, dtype, FOUND)
     else:
         refuse_both("zero_point without scale", zero_point=zero_point)
         if range is not None:

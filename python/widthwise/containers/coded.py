@@ -28,11 +28,11 @@ from .chunks import (
     refuse,
     without_nan,
 )
-from .compared import Compared
+from .compared import Compared, WithoutOperators
 from .packing import packed_size
 
 
-class Coded(Compared):
+class Coded(Compared, WithoutOperators):
     """Codes of a format, and the binary32 scale that their values are multiplied by.
 
     `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.
