@@ -14,6 +14,7 @@ from .._random import random_source
 from .affine_steps import asked_of, calibrated, dequantised, empty_codes, fill, place_of
 from .compared import Compared, NotOneArray, WithoutOperators
 from .given import (
+    FOUND,
     check_codes,
     checked_dtype,
     covered,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
-FOUND = "leave scale out, and it is found from x"
 
 
 class Affine(NotOneArray, Compared, WithoutOperators):

@@ -15,6 +15,7 @@ from .numbers import numbers_there
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
 
+FOUND = "leave scale out, and it is found from x"
 ARITHMETICS = ("exact", "onnx", "torch", "torch_legacy")
 
 

@@ -61,8 +61,8 @@ def of_each_axis(index: Any, shape: tuple[int, ...]) -> list[Any]:
             continue
         if isinstance(part, bool) or not isinstance(part, int | np.integer):
             raise TypeError(
-                f"index {told(part)}: integers and slices are taken where there are several scales; "
-                "x.to_float64() takes any"
+                f"index {told(part)}: integers and slices are taken where there are several "
+                "scales; x.to_float64() takes any"
             )
         parts[i] = int(part)
     return parts
