@@ -22,6 +22,8 @@ from widthwise.torch._candidates import past
 PRETENDED = "tests/cuda" in os.environ.get("LD_LIBRARY_PATH", "")
 STREAM = 7
 FEW = 64  # bytes: the scale of a tensor comes to this machine
+# That ask where a tensor lies.
+MODULES = ("_gpu", "_memory", "_op", "_convolution", "_containers", "_coded", "_calibrate")
 
 if "cuda" not in ww.engines():
     pytest.skip(f"no GPU: {ww.engines().unusable['cuda']}", allow_module_level=True)
@@ -56,7 +58,7 @@ def on_gpu():
         patch.setattr(core, "copy_in", lambda q, to, x: in_bytes(into, x)(q, to, x))
         patch.setattr(core, "copy_out", lambda q, x, at: in_bytes(out, x)(q, x, at))
         if PRETENDED:
-            for module in ("_gpu", "_memory", "_op", "_convolution", "_containers", "_coded"):
+            for module in MODULES:
                 there = f"widthwise.torch.{module}.lies_there"
                 patch.setattr(there, lambda x: True)
             for name in ("numpy", "tolist", "cpu"):

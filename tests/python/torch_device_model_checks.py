@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+import torch_device_checks
 import widthwise.torch as wt
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -93,3 +94,20 @@ def test_attention_layers_and_kept_scales_are_the_cpus():
             same(z, wanted)
         else:  # softmax, and the product of torch's own layer
             torch.testing.assert_close(z.cpu(), wanted)
+
+
+@pytest.mark.parametrize("method", ["minmax", "percentile", "mse"])
+def test_of_numbers_past_those_that_calibrate_keeps_only_counts_come_here(method, monkeypatch):
+    monkeypatch.setattr(torch_device_checks, "FEW", 1 << 23)
+    batches = [drawn(1 << 20), drawn(1 << 22, seed=1) * 3]  # of 4 MB, and of 16
+
+    def told(brought):
+        low = nn.Sequential(wt.Quantizer("affine(int8)"))
+        return wt.calibrate(low, map(brought, batches), method).rows, low[0].value_scale.item()
+
+    wanted = told(lambda x: x)
+    with on_gpu():
+        assert told(there) == wanted
+        with pytest.raises(ValueError, match=r"value of '0', affine.*: x\[1\] is nan, which no"):
+            low = nn.Sequential(wt.Quantizer("affine(int8)"))
+            wt.calibrate(low, [there(torch.tensor([1.0, torch.nan]))], method)
