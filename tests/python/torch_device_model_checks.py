@@ -1,6 +1,9 @@
 """torch's transforms and whole models on a GPU, run as torch_device_checks.py is."""
 
 import copy
+import io
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -8,7 +11,7 @@ import torch_device_checks
 import widthwise.torch as wt
 from torch import nn
 from torch.utils.checkpoint import checkpoint
-from torch_device_checks import PRETENDED, both, on_gpu, same, there
+from torch_device_checks import PRETENDED, STREAM, both, on_gpu, same, there
 from torch_here import drawn
 
 COUNTED = ["bits", "overflow", "underflow"]
@@ -29,6 +32,11 @@ TRANSFORMED = {
     "double backward": lambda a: torch.autograd.grad(
         wt.matmul(a, a.mT, **UNIT).square().sum(), a, create_graph=True
     )[0],
+    "compiled": lambda a: torch.compile(
+        lambda v: wt.matmul(wt.quantize(v, "e4m3fn"), v.mT, **UNIT),
+        fullgraph=True,
+        backend="aot_eager",
+    )(a),
     "multiplier": lambda a: wt.matmul(a, a.mT, **UNIT, multiplier="mitchell"),
     "backward multiplier": lambda a: wt.matmul(
         a, a.mT, **UNIT, multiplier="drum6", backward_multiplier="mitchell"
@@ -52,6 +60,38 @@ def test_transforms_have_the_cpus_bits(name):
     if not PRETENDED and name == "double backward":
         pytest.skip("squares are summed by torch's GPU")
     both(TRANSFORMED[name], drawn(8, 8))
+
+
+def test_threads_have_the_cpus_bits_and_torchs_stream_each():
+    def computed(x):
+        return wt.quantize(wt.matmul(x, x, **UNIT), "mxfp8_e4m3")
+
+    given = [drawn(32, 32, seed=i) for i in range(12)]
+    wanted = [computed(x) for x in given]
+    with on_gpu() as streams, ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(computed, map(there, given)))
+    for x, y in zip(got, wanted, strict=True):
+        same(x, y)
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
+@pytest.mark.parametrize("format", ["e2m1fn", "nvfp4", "affine(int4,symmetric,8)", "table(nf4)"])
+def test_codes_there_are_copied_pickled_and_loaded(format):
+    x = drawn(4, 32)
+    with on_gpu():
+        q = wt.encode(there(x), format)
+        wanted = q.decode()
+        buffer = io.BytesIO()
+        if PRETENDED:  # what goes to a file comes here first
+            others = [copy.deepcopy(q)]
+        else:
+            torch.save(q, buffer)
+            buffer.seek(0)
+            others = [copy.deepcopy(q), torch.load(buffer), pickle.loads(pickle.dumps(q))]
+        got = [wanted, *(other.decode() for other in others)]
+        assert all(other.device == q.device for other in others)
+    for y in got:
+        same(y, wt.encode(x, format).decode())
 
 
 def test_a_model_is_profiled_there():
