@@ -141,7 +141,8 @@ def test_a_backend_compiles_and_calls_hooks_once(monkeypatch):
     monkeypatch.setattr(_backend, "lie_on", lambda *how: False)  # all is brought there
     calls.clear()
     assert torch.equal(layer(x), wanted) and len(calls) == 1
-    assert torch.equal(torch.func.vmap(layer)(x), wanted)
+    fast = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    assert torch.equal(torch.func.vmap(layer)(x), wanted) and torch.equal(fast(x), wanted)
 
 
 def test_a_settings_name_that_there_is_not():
