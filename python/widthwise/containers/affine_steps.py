@@ -11,7 +11,7 @@ from .. import _widthwise as core
 from .._device import DeviceArray, queue
 from .._format import Format
 from .._machine import by_usual_arithmetic
-from .._workplace import Numbers, Workplace
+from .._workplace import HERE, Numbers, Workplace
 from .calibration import METHODS, range_finder
 from .calibrator import Calibrator
 from .given import refuse_both
@@ -81,7 +81,7 @@ def steps_of(x: Affine) -> Steps:
 
 
 def place_of(codes: Any) -> Workplace:
-    return Workplace.of({"codes": codes})
+    return HERE if isinstance(codes, np.ndarray) else Workplace.of({"codes": codes})
 
 
 def empty_codes(shape: tuple[int, ...], rule: Scheme, like: Any) -> Any:
