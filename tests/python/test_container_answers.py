@@ -268,6 +268,14 @@ def test_affine_operands_of_qlinear_matmul() -> None:
 # --- What leads on -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "sign, wrong", [(r"\*", lambda x: x * 2), ("/", lambda x: x / x), ("-", lambda x: -x)]
+)
+def test_operators_that_the_notebooks_tensors_have_not(sign: str, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{sign} of Scaled: .*; \+ and @ are of two Scaled"):
+        wrong(ww.scaled(X, "sint8"))
+
+
 @pytest.mark.parametrize("x", all_kinds()[:5])
 def test_operators_say_what_computes_with_codes_and_scales(x: Any) -> None:
     way = {"Blocks": "ww.matmul", "Affine": "ww.affine_linear", "Coded": ""}[type(x).__name__]

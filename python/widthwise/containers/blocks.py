@@ -55,7 +55,7 @@ class Blocks(Compared, WithoutOperators, Container):
         "clamped",
         "nan_blocks",
     )
-    multiplied = ", and ww.matmul(a, b, unit='blackwell.mxfp8') multiplies blocks"
+    also = ", and ww.matmul(a, b, unit='blackwell.mxfp8') multiplies blocks"
     _elements: Any  # Arrays, on a GPU DeviceArrays
     _scales: Any
     _format: BlockFormat

@@ -140,7 +140,7 @@ class Calibrator:
         (1.0, 3.0)
         """
         if not isinstance(other, Calibrator):
-            raise TypeError(f"other is a {type(other).__name__}; a Calibrator is wanted")
+            raise TypeError(f"other is {type(other).__name__}; a Calibrator is wanted")
         for name in ("method", "bits", "percentile"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:

@@ -52,7 +52,7 @@ def no_operator(name: str) -> Any:
     def refuse(self: Any, *_: Any) -> Any:
         raise TypeError(
             f"{name} of {type(self).__name__}: that is codes and scales, not one array; "
-            f"x.to_float64() has the numbers{self.multiplied}"
+            f"x.to_float64() has the numbers{self.also}"
         )
 
     return refuse
@@ -62,7 +62,7 @@ class WithoutOperators:
     """Codes and scales that whole functions compute with: operators say which."""
 
     __slots__ = ()
-    multiplied = ""  # what multiplies them
+    also = ""  # what else computes with them
     __add__ = __radd__ = no_operator("+")
     __sub__ = __rsub__ = __neg__ = no_operator("-")
     __mul__ = __rmul__ = no_operator("*")

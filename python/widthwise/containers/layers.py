@@ -216,7 +216,7 @@ def check_layer(of_x: str, x: Any, of_w: str, w: Any, axes: int) -> None:
     for name, a in ((of_x, x), (of_w, w)):
         if not isinstance(a, Affine):
             raise TypeError(
-                f"{name} is a {type(a).__name__}; an Affine is wanted, as ww.affine makes"
+                f"{name} is {type(a).__name__}; an Affine is wanted, as ww.affine makes"
             )
         if a.device != "cpu":
             raise TypeError(

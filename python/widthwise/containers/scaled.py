@@ -14,7 +14,7 @@ from .._like import like_whom
 from .._machine import by_usual_arithmetic
 from .._settings import checked_seed
 from . import scaled_steps as steps
-from .compared import Compared
+from .compared import Compared, WithoutOperators
 from .scaled_steps import Data, How, Kind
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def checked_scale(whose: str, scale: np.float32, how: How) -> np.float32:
     return scale
 
 
-class Scaled(Compared):
+class Scaled(Compared, WithoutOperators):
     """A tensor of data * scale / largest: what `ww.scaled` makes and what comes of it.
 
     Every step is one of binary32, as `value` = (data * scale) * base; data rounds to its dtype:
@@ -110,6 +110,7 @@ class Scaled(Compared):
 
     __slots__ = ("_data", "_how", "_kind", "_scale")
     __array_ufunc__ = None  # NumPy's operators leave theirs to ours
+    also = "; + and @ are of two Scaled, x.relu() of one"
     _data: Data
     _scale: np.float32
     _kind: Kind
@@ -380,7 +381,10 @@ class Scaled(Compared):
 
     def _terms(self, other: Scaled) -> int:
         if min(self.ndim, other.ndim) == 0 or self.shape[-1] != other.shape[-2:][0]:
-            raise ValueError(f"shapes {self.shape} and {other.shape} do not multiply")
+            raise ValueError(
+                f"a is {self.shape} and b is {other.shape}; a's last axis has to be as long as b's "
+                "last but one (or only one)"
+            )
         if self.shape[-1] == 0:
             raise ValueError(f"shapes {self.shape} and {other.shape}: sums have no terms")
         return self.shape[-1]
