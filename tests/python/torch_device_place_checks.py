@@ -172,6 +172,8 @@ def test_a_layer_computes_on_the_device_that_it_is_told(name, backend, monkeypat
             x = places.there(x.clone())
             places.there([*layer.parameters(), *layer.buffers()])
         y, found = computed(x)
+        wt.calibrate(layer, [x if alone else dict.fromkeys(("query", "key", "value"), x)])
+        assert all(scale.is_cuda == x.is_cuda for scale in layer.buffers())
         assert y.is_cuda == (backend == "cpu") and bool(turns) == (backend == "cuda")
     assert torch.equal(y, wanted)
     assert all(map(torch.equal, found, gradients))

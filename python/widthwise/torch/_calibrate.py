@@ -91,7 +91,7 @@ def calibrate(
             place.layer.__dict__.pop("watchers", None)  # the class's own, which are none
     found = {place: place.scale() for place in watched}
     for place, (scale, zero_point) in found.items():
-        place.layer.keep_scale(place.of, scale, zero_point, place.device)
+        place.layer.keep_scale(place.of, scale, zero_point, place.home)
     return Findings(COLUMNS, [place.row() for place in places])
 
 
@@ -148,6 +148,13 @@ class Place:
                 look_at(x, calibrator)
         except ValueError as why:
             raise ValueError(f"{self}: {why}") from None
+
+    @property
+    def home(self) -> torch.device:
+        """Where the layer lies, which may compute elsewhere; of one without parameters where its
+        data came."""
+        own = next(self.layer.parameters(), None)
+        return self.device if own is None else own.device
 
     def scale(self) -> tuple[float, int]:
         if not self.seen.count:
