@@ -7,10 +7,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "elements.hpp"
 #include "kernels/blocks.hpp"
 #include "sim/containers/block_scale.hpp"
 #include "sim/elementwise/way.hpp"
+#include "tables.hpp"
 #include "upload.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
@@ -24,7 +24,6 @@ std::size_t elements_of(const BlockGrid& g) { return g.outer * g.rows * g.column
 
 // Threads have integers of 64 digits for elements.
 void check_element(const Format& f, const Rounding& r) {
-  refuse_table(f);
   check(ElementTask{Operation::convert, f, {.rounding = r}, std::span(&binary64, 1), false, 0});
   constexpr int most = digits<std::uint64_t>;
   if (const int needed = digits_needed(f, r); needed > most)
@@ -83,6 +82,7 @@ class Quantise {
         how_(how),
         scaler_(f, how),
         step_(step_of<T>(f, how)),
+        to_(device, f.saturating(), {.rounding = how.rounding}),
         found_(device, grid.scales()) {}
 
   BlockTally run(const T* x, void* elements, void* scales) {
@@ -131,9 +131,14 @@ class Quantise {
     do {
       const Count none = 0;
       device_.copy_in(found_.of(Found::clamped), &none, sizeof none);
-      launch_each(device_, kernel_of<T>("blocks", "block_elements_single", "block_elements_double"),
-                  cuda::elements_of(grid_), &work);
+      launch_each(device_, elements_kernel(), cuda::elements_of(grid_), &work);
     } while (work.carried && raise(work.carried));
+  }
+
+  Kernel elements_kernel() const {
+    if (format_.element.is_table())
+      return kernel_of<T>("listed", "block_elements_listed_single", "block_elements_listed_double");
+    return kernel_of<T>("blocks", "block_elements_single", "block_elements_double");
   }
 
   BlockElements<T> elements_of(const T* x, void* elements, std::uint8_t* carried) const {
@@ -148,7 +153,7 @@ class Quantise {
             .most = steps().max,
             .end = format_.refuses_specials() ? std::numeric_limits<double>::infinity()
                                               : std::numeric_limits<double>::max(),
-            .to = Rounder<std::uint64_t>(format_.saturating(), {.rounding = how_.rounding}),
+            .to = *to_,
             .from = Layout<std::uint64_t>(binary64),
             .has_inf = format_.element.has_inf(),
             .spells = spelled.has_value(),
@@ -181,6 +186,7 @@ class Quantise {
   const BlockHow& how_;
   containers::BlockScaler scaler_;
   ElementStep step_;
+  RounderThere<std::uint64_t> to_;
   Found found_;
 };
 
@@ -198,15 +204,19 @@ void read_blocks(Device& device, const BlockFormat& f, const BlockGrid& grid, fl
                  const void* elements, const void* scales, T* x) {
   check_element(f.element, {});
   const BlockHow how{.rounding = {}, .tensor_scale = tensor_scale};
+  const LayoutThere<std::uint64_t> element(device, f.element);
   const ReadBlocks<T> read{.grid = grid,
                            .steps = containers::BlockScaler(f, how).steps(),
-                           .element = Layout<std::uint64_t>(f.element),
+                           .element = *element,
                            .to = Rounder<std::uint64_t>(binary64, Env{}),
                            .elements = elements,
                            .scales = scales,
                            .x = x};
-  launch_each(device, kernel_of<T>("blocks", "read_blocks_single", "read_blocks_double"),
-              elements_of(grid), &read);
+  const Kernel kernel =
+      f.element.is_table()
+          ? kernel_of<T>("listed", "read_blocks_listed_single", "read_blocks_listed_double")
+          : kernel_of<T>("blocks", "read_blocks_single", "read_blocks_double");
+  launch_each(device, kernel, elements_of(grid), &read);
 }
 
 template <class T>

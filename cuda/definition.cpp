@@ -9,7 +9,9 @@
 #include "sim/dot/capacity.hpp"
 #include "supplied.hpp"
 #include "unit_threads.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::cuda {
 namespace {
@@ -86,6 +88,9 @@ Carriers carriers_for(const ProductTask& task) {
   check(task.unit);
   check_scale_groups(task.unit, task.k);
   if (task.multiplier) check_multiplier(task.unit);
+  if (const Format* f = table_in(task.unit))
+    throw std::invalid_argument(
+        fmt::format("{} is a table, in which a GPU's products look nothing up", to_string(*f)));
   const Capacity need =
       capacity(task.unit, static_cast<std::int64_t>(task.k), bool(task.multiplier));
   if (need.magnitude_bits <= 126 && need.code_digits <= 64) return Carriers::small;

@@ -8,6 +8,7 @@
 #include "kernels/elements.hpp"
 #include "quantise.hpp"
 #include "sim/elementwise/way.hpp"
+#include "tables.hpp"
 #include "values.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
@@ -22,10 +23,12 @@ class Integers final : public Elementwise::Way {
   Integers(const ElementTask& task, Device& device, Kernel kernel)
       : device_(device),
         kernel_(kernel),
+        to_(device, task.to, task.env),
+        formats_{layout(task, 0), layout(task, 1), layout(task, 2)},
         elements_{.op = task.op,
                   .operands = arity(task.op),
-                  .to = Rounder<U>(task.to, task.env),
-                  .format = {layout(task, 0), layout(task, 1), layout(task, 2)}} {}
+                  .to = *to_,
+                  .format = {*formats_[0], *formats_[1], *formats_[2]}} {}
 
   const char* name() const override { return "integers"; }
 
@@ -41,48 +44,61 @@ class Integers final : public Elementwise::Way {
 
  private:
   // Of operands there are not, what nobody reads.
-  static Layout<U> layout(const ElementTask& task, std::size_t i) {
-    return Layout<U>(i < task.operands.size() ? task.operands[i] : task.to);
+  LayoutThere<U> layout(const ElementTask& task, std::size_t i) const {
+    return {device_, i < task.operands.size() ? task.operands[i] : binary32};
   }
 
   Device& device_;
   Kernel kernel_;
+  RounderThere<U> to_;
+  LayoutThere<U> formats_[3];
   Elements<U> elements_;
 };
 
-// Integers that threads have, and the kernels that work in them.
-template <class U>
-struct ThreadIntegers {
-  using Carrier = U;
+// The kernels that work in integers of one length.
+struct ThreadKernels {
   Kernel operation, comparison, classes, to_integers, from_integers;
 };
+#define WIDTHWISE_KERNELS_OF(source, integers)                                                   \
+  {source, "elements_" integers}, {source, "compare_" integers}, {source, "classify_" integers}, \
+      {source, "to_integers_" integers}, {                                                       \
+    source, "from_integers_" integers                                                            \
+  }
 
-// Calls f with the least of them that have so many digits; `what` wants them.
+// Integers that threads have, and their kernels.
+template <class U>
+struct ThreadIntegers : ThreadKernels {
+  using Carrier = U;
+};
+
+// What work on some formats asks for: so many digits, and a look into tables where one is one.
+struct Wanted {
+  int digits;
+  bool listed;
+  std::string what;
+};
+
+// Calls f with the least integers that have what is wanted.
 template <class F>
-auto with_integers(int digits, const std::string& what, const F& f) {
-  if (digits <= 64)
-    return f(ThreadIntegers<std::uint64_t>{{"elements", "elements_64"},
-                                           {"elements", "compare_64"},
-                                           {"elements", "classify_64"},
-                                           {"elements", "to_integers_64"},
-                                           {"elements", "from_integers_64"}});
-  if (digits <= 128)
-    return f(ThreadIntegers<uint128>{{"elements_wide", "elements_128"},
-                                     {"elements_wide", "compare_128"},
-                                     {"elements_wide", "classify_128"},
-                                     {"elements_wide", "to_integers_128"},
-                                     {"elements_wide", "from_integers_128"}});
-  if (digits <= 256)
-    return f(ThreadIntegers<Wide<4>>{{"elements_wide", "elements_256"},
-                                     {"elements_wide", "compare_256"},
-                                     {"elements_wide", "classify_256"},
-                                     {"elements_wide", "to_integers_256"},
-                                     {"elements_wide", "from_integers_256"}});
+auto with_integers(const Wanted& w, const F& f) {
+  if (w.digits <= 64)
+    return f(ThreadIntegers<std::uint64_t>{
+        w.listed ? ThreadKernels{WIDTHWISE_KERNELS_OF("listed", "listed_64")}
+                 : ThreadKernels{WIDTHWISE_KERNELS_OF("elements", "64")}});
+  if (w.digits <= 128)
+    return f(ThreadIntegers<uint128>{
+        w.listed ? ThreadKernels{WIDTHWISE_KERNELS_OF("listed", "listed_128")}
+                 : ThreadKernels{WIDTHWISE_KERNELS_OF("elements_wide", "128")}});
+  if (w.digits <= 256)
+    return f(ThreadIntegers<Wide<4>>{
+        w.listed ? ThreadKernels{WIDTHWISE_KERNELS_OF("listed", "listed_256")}
+                 : ThreadKernels{WIDTHWISE_KERNELS_OF("elements_wide", "256")}});
   throw std::invalid_argument(
       fmt::format("{}: {} digits of working precision are needed, a GPU's threads have 256; "
                   "compute on the CPU",
-                  what, digits));
+                  w.what, w.digits));
 }
+#undef WIDTHWISE_KERNELS_OF
 
 template <class Integers>
 using CarrierOf = typename std::decay_t<Integers>::Carrier;
@@ -93,8 +109,20 @@ std::string text(std::span<const Format> operands, const Format& to) {
   return fmt::format("operands {}result {}", all, to_string(to));
 }
 
+bool has_tables(const ElementTask& task) {
+  const auto is_table = [](const Format& f) { return f.is_table(); };
+  return is_table(task.to) || std::ranges::any_of(task.operands, is_table);
+}
+
+ElementwiseWay quick_way(const ElementTask& task, Device& device) {
+  ElementwiseWay way = quantise_way(task, device);
+  if (!way) way = dequantise_way(task, device);
+  if (!way) way = fuse_way(task, device);
+  return way;
+}
+
 ElementwiseWay integers(const ElementTask& task, Device& device) {
-  return with_integers(digits_needed(task), text(task.operands, task.to),
+  return with_integers({digits_needed(task), has_tables(task), text(task.operands, task.to)},
                        [&](const auto& with) -> ElementwiseWay {
                          using Work = Integers<CarrierOf<decltype(with)>>;
                          return std::make_unique<Work>(task, device, with.operation);
@@ -103,33 +131,23 @@ ElementwiseWay integers(const ElementTask& task, Device& device) {
 
 void ask(Device& device, Question question, const CodeArray& a, std::size_t count,
          std::uint8_t* result) {
-  refuse_table(a.format);
   const std::string what = fmt::format("classes of {}", to_string(a.format));
-  with_integers(digits_needed(a.format), what, [&](const auto& with) {
+  with_integers({digits_needed(a.format), a.format.is_table(), what}, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
-    const Classes<U> classes{question, Layout<U>(a.format), a.data, count, result};
+    const LayoutThere<U> f(device, a.format);
+    const Classes<U> classes{question, *f, a.data, count, result};
     launch_each(device, with.classes, count, &classes);
   });
 }
 
 }  // namespace
 
-void refuse_table(const Format& f) {
-  if (f.is_table())
-    throw std::invalid_argument(fmt::format(
-        "{}: tables are not on the GPU; compute on the CPU, or convert to a float there",
-        to_string(f)));
-}
-
 DeviceElementwise::DeviceElementwise(Device& device, Operation op, const Format& to, const Env& env,
                                      std::span<const Format> operands, bool flags) {
   const ElementTask task{op, to, env, operands, flags, 0};
   check(task);
-  refuse_table(to);
-  std::ranges::for_each(operands, refuse_table);
-  ElementwiseWay way = quantise_way(task, device);
-  if (!way) way = dequantise_way(task, device);
-  if (!way) way = fuse_way(task, device);
+  ElementwiseWay way;
+  if (!has_tables(task)) way = quick_way(task, device);
   if (!way) way = integers(task, device);
   way_ = std::move(way);
 }
@@ -144,15 +162,16 @@ const char* DeviceElementwise::way() const { return way_->name(); }
 void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a,
             const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
             RandomSource random) {
-  refuse_table(to), refuse_table(a.format);
   const int digits = std::max(digits_needed(to, env.rounding), digits_needed(a.format));
-  with_integers(digits, text({&a.format, 1}, to), [&](const auto& with) {
+  const bool listed = to.is_table() || a.format.is_table();
+  with_integers({digits, listed, text({&a.format, 1}, to)}, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
-    const Layout<U> f(a.format);
+    const LayoutThere<U> f(device, a.format);
+    const RounderThere<U> rounder(device, to, env);
     const Elements<U> elements{.op = Operation::convert,
                                .operands = 1,
-                               .to = Rounder<U>(to, env),
-                               .format = {f, f, f},
+                               .to = *rounder,
+                               .format = {*f, *f, *f},
                                .data = {a.data},
                                .count = count,
                                .result = result,
@@ -166,13 +185,13 @@ void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a
 void to_integers(Device& device, IntegerType type, const Env& env, const CodeArray& a,
                  std::size_t count, std::uint64_t* result, std::uint8_t* flags,
                  RandomSource random) {
-  refuse_table(a.format);
-  const std::string what = fmt::format("integers of {}", to_string(a.format));
-  with_integers(digits_needed(a.format, env.rounding), what, [&](const auto& with) {
+  const Wanted wanted{digits_needed(a.format, env.rounding), a.format.is_table(),
+                      fmt::format("integers of {}", to_string(a.format))};
+  with_integers(wanted, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
-    const ToIntegers<U> codes{
-        type,  RoundingRule(env.rounding), Layout<U>(a.format), a.data, count, result, flags,
-        random};
+    const LayoutThere<U> f(device, a.format);
+    const ToIntegers<U> codes{type,  RoundingRule(env.rounding), *f, a.data, count, result, flags,
+                              random};
     launch_each(device, with.to_integers, count, &codes);
   });
 }
@@ -180,11 +199,12 @@ void to_integers(Device& device, IntegerType type, const Env& env, const CodeArr
 void from_integers(Device& device, IntegerType type, const Format& to, const Env& env,
                    const void* a, std::size_t count, void* result, std::uint8_t* flags,
                    RandomSource random) {
-  refuse_table(to);
-  const std::string what = fmt::format("integers to {}", to_string(to));
-  with_integers(digits_needed(to, env.rounding), what, [&](const auto& with) {
+  const Wanted wanted{digits_needed(to, env.rounding), to.is_table(),
+                      fmt::format("integers to {}", to_string(to))};
+  with_integers(wanted, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
-    const FromIntegers<U> integers{type, Rounder<U>(to, env), a, count, result, flags, random};
+    const RounderThere<U> rounder(device, to, env);
+    const FromIntegers<U> integers{type, *rounder, a, count, result, flags, random};
     launch_each(device, with.from_integers, count, &integers);
   });
 }
@@ -192,14 +212,13 @@ void from_integers(Device& device, IntegerType type, const Format& to, const Env
 void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags) {
   check(how, a.format, b.format);
-  refuse_table(a.format), refuse_table(b.format);
-  const int digits = std::max(digits_needed(a.format), digits_needed(b.format));
-  const std::string what =
-      fmt::format("comparing {} and {}", to_string(a.format), to_string(b.format));
-  with_integers(digits, what, [&](const auto& with) {
+  const Wanted wanted{std::max(digits_needed(a.format), digits_needed(b.format)),
+                      a.format.is_table() || b.format.is_table(),
+                      fmt::format("comparing {} and {}", to_string(a.format), to_string(b.format))};
+  with_integers(wanted, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
-    const Comparisons<U> comparisons{
-        how, Layout<U>(a.format), Layout<U>(b.format), a.data, b.data, count, result, flags};
+    const LayoutThere<U> fa(device, a.format), fb(device, b.format);
+    const Comparisons<U> comparisons{how, *fa, *fb, a.data, b.data, count, result, flags};
     launch_each(device, with.comparison, count, &comparisons);
   });
 }

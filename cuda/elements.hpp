@@ -5,9 +5,6 @@
 // Operations on arrays of codes that lie on a device, element by element: sim's Elementwise there.
 namespace widthwise::cuda {
 
-// Throws std::invalid_argument for one: a GPU has no tables to look values up in.
-void refuse_table(const Format& f);
-
 class DeviceElementwise {
  public:
   // Throws std::invalid_argument where a device's integers do not hold the exact results.

@@ -218,4 +218,11 @@ struct ReadBlocks {
   KERNEL(read_blocks_single, ReadBlocks<float>)        \
   KERNEL(read_blocks_double, ReadBlocks<double>)
 
+// And of elements that are a table's.
+#define WIDTHWISE_LISTED_BLOCK_KERNELS(KERNEL)                \
+  KERNEL(block_elements_listed_single, BlockElements<float>)  \
+  KERNEL(block_elements_listed_double, BlockElements<double>) \
+  KERNEL(read_blocks_listed_single, ReadBlocks<float>)        \
+  KERNEL(read_blocks_listed_double, ReadBlocks<double>)
+
 }  // namespace widthwise::cuda

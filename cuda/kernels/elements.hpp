@@ -133,10 +133,18 @@ struct Classes {
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
     for (std::size_t i = thread; i < count; i += threads) {
       const U code = code_at(format, a, i);
-      result[i] = question == Question::sign ? (code & format.sign) != U{}
+      result[i] = question == Question::sign ? unpack(format, code).negative
                                              : static_cast<std::uint8_t>(classify(format, code));
     }
   }
 };
+
+// All that are built of integers of one length, by name: KERNEL(name, Work).
+#define WIDTHWISE_ELEMENT_KERNELS(KERNEL, integers, U) \
+  KERNEL(elements_##integers, Elements<U>)             \
+  KERNEL(compare_##integers, Comparisons<U>)           \
+  KERNEL(classify_##integers, Classes<U>)              \
+  KERNEL(to_integers_##integers, ToIntegers<U>)        \
+  KERNEL(from_integers_##integers, FromIntegers<U>)
 
 }  // namespace widthwise::cuda

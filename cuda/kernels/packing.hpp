@@ -1,5 +1,6 @@
 #pragma once
 #include "side.hpp"
+#include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/codes.hpp"
 
 // Codes of up to 64 bits side by side in bytes and back, as sim/containers/packing.cpp lays them:
@@ -15,7 +16,7 @@ struct PackedRows {
   std::size_t rows, n;  // n codes a row
   int width;
 
-  constexpr std::size_t row_bytes() const { return (n * bits() + 7) / 8; }
+  constexpr std::size_t row_bytes() const { return packed_bytes(n, width); }
   constexpr std::size_t bits() const { return static_cast<std::size_t>(width); }
   constexpr int item() const { return item_bytes(width); }
   // From bit 8 * byte of a row to the first one of a code.

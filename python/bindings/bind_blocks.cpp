@@ -208,6 +208,7 @@ void bind_blocks(py::module_& m) {
   m.def("device_pack_codes", &pack_there);
   m.def("device_unpack_codes", &unpack_there);
 #endif
+  m.def("packed_bytes", &packed_bytes);
   m.def("pack_codes", &pack_rows, py::arg(), py::arg(), py::arg(), py::arg().noconvert());
   m.def("unpack_codes", &unpack_rows);
 }

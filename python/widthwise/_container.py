@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ._array import Array
+    from ._format import Format
     from ._unit import Unit
 
 
@@ -48,6 +49,17 @@ def told_apart(name: str, x: Any, scale: Any, unit: Unit, axis: int) -> Scaled:
             f"{name}.elements"
         )
     return x.for_unit(name, unit, axis)
+
+
+def as_operand(name: str, x: Any, format: Format, unit: Unit) -> str:
+    """What makes of values what a unit takes."""
+    values = f"{name}.to_float64()" if hasattr(x, "to_float64") else name
+    if unit.scale_format is None or unit.scale_block is None or name not in ("a", "b"):
+        return f"ww.array({values}, '{format}')"
+    from ._block_format import BlockFormat
+
+    blocks = BlockFormat.of(format, unit.scale_block, unit.scale_format)
+    return f"ww.blocks({values}, '{blocks}') along the axis that is summed"
 
 
 def without_tensor_scale(name: str, x: Any, scale: Any, unit: Unit) -> tuple[Any, Any]:

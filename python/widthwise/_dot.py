@@ -14,7 +14,7 @@ from . import _codes, _engines, _types
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
-from ._container import told_apart
+from ._container import as_operand, told_apart
 from ._create import array, code_array
 from ._device import name_of, stream
 from ._elementwise import add, multiply
@@ -243,7 +243,7 @@ def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) ->
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
         raise TypeError(
             f"{name} is {kind_of(x)}; unit {unit} takes an Array of {format} there, or its codes. "
-            f"Values are taken by ww.array({name}, '{format}')"
+            f"Values are taken by {as_operand(name, x, format, unit)}"
         )
     return code_array(name, np.asarray(x), format)
 

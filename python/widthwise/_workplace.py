@@ -37,6 +37,13 @@ class Numbers:
         return self._here
 
 
+    def there(self) -> _device.DeviceArray:
+        """Those of a byte each that lie on a GPU, in the memory that they have."""
+        assert self._gpu is not None and self._memory is not None and self._here.itemsize == 1
+        place = _device.Place(self._gpu, self._memory.address, self._here, self._memory)
+        return _device.DeviceArray._at(place, Format("uint8"))
+
+
 class Workplace(NamedTuple):
     gpu: int | None  # None: this machine
 

@@ -11,9 +11,12 @@
 // their factors side by side, once for each of the rows that follow each other in memory.
 namespace widthwise::containers {
 
+// What there is is doubled: few copies, and long ones.
 template <class T>
 void repeat(T* x, std::size_t n, std::size_t times) {
-  for (std::size_t i = 1; i < times; ++i) std::copy_n(x, n, x + i * n);
+  const std::size_t all = n * times;
+  for (std::size_t there = n; there < all; there *= 2)
+    std::copy_n(x, std::min(there, all - there), x + there);
 }
 
 // What bounds the numbers that elements are rounded from.

@@ -39,6 +39,8 @@ inline constexpr const char* block_formats[] = {
     "block(e5m2,1x128,binary32);scale=pow2",
     "block(int8,128,binary32)",
     "block(bfloat16,16,binary32)",  // scales are so small that quotients overflow
+    "block(table(nf4),64,binary32)",
+    "block(table(-2,-1,0,0.5,3),32,e8m0fnu)",
 };
 
 inline std::size_t count_of(const BlockGrid& g) { return g.outer * g.rows * g.columns; }

@@ -9,20 +9,19 @@ namespace tests {
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-template <class U>
-void add_elements(const std::string& digits, Kernels& all) {
-  all["elements_" + digits] = each_thread<Elements<U>>();
-  all["compare_" + digits] = each_thread<Comparisons<U>>();
-  all["classify_" + digits] = each_thread<Classes<U>>();
-  all["to_integers_" + digits] = each_thread<ToIntegers<U>>();
-  all["from_integers_" + digits] = each_thread<FromIntegers<U>>();
-}
-
 Kernels element_kernels() {
   Kernels all;
-  add_elements<std::uint64_t>("64", all);
-  add_elements<uint128>("128", all);
-  add_elements<Wide<4>>("256", all);
+#define WIDTHWISE_THREADS(name, Work) all[#name] = each_thread<Work>();
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, 64, std::uint64_t)
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, 128, uint128)
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, 256, Wide<4>)
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_64, std::uint64_t)
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_128, uint128)
+  WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_256, Wide<4>)
+  WIDTHWISE_BLOCK_KERNELS(WIDTHWISE_THREADS)
+  WIDTHWISE_LISTED_BLOCK_KERNELS(WIDTHWISE_THREADS)
+  WIDTHWISE_AFFINE_KERNELS(WIDTHWISE_THREADS)
+#undef WIDTHWISE_THREADS
 #define WIDTHWISE_QUANTISE(name, From, Item, LongCodes, Rounded, ends) \
   all[#name] = each_thread<Quantise<From, Item, LongCodes, Rounded, Ends::ends>>();
   WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
@@ -33,12 +32,6 @@ Kernels element_kernels() {
 #define WIDTHWISE_FUSE(name, Item, Rounded) all[#name] = each_thread<Fuse<Item, Rounded>>();
   WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)
 #undef WIDTHWISE_FUSE
-#define WIDTHWISE_BLOCKS(name, Work) all[#name] = each_thread<Work>();
-  WIDTHWISE_BLOCK_KERNELS(WIDTHWISE_BLOCKS)
-#undef WIDTHWISE_BLOCKS
-#define WIDTHWISE_AFFINE(name, Work) all[#name] = each_thread<Work>();
-  WIDTHWISE_AFFINE_KERNELS(WIDTHWISE_AFFINE)
-#undef WIDTHWISE_AFFINE
   return all;
 }
 

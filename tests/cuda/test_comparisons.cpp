@@ -2,6 +2,7 @@
 
 #include "cuda/elements.hpp"
 #include "host_kernels.hpp"
+#include "some_tables.hpp"
 #include "tests/lib/operands.hpp"
 #include "tests/lib/tally.hpp"
 #include "tests/sim/items.hpp"
@@ -235,6 +236,24 @@ TEST_CASE("scaleb on threads is the CPU's, by any power") {
         expected += check_scaleb<std::uint64_t>(parse_format(from), parse_format(to), env, tally);
     expected += check_scaleb<uint128>(binary64, binary64, env, tally);
     expected += check_scaleb<Wide<4>>(parse_format("e15m112"), parse_format("e15m112"), env, tally);
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("codes of tables are compared, classified, scaled and made integers as on the CPU") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const Format& f : tables()) {
+    expected += check_pairs(f, f, tally) + check_pairs(f, parse_format("e4m3fn"), tally);
+    Items all(f);
+    for (std::uint64_t code = 0; code < std::uint64_t{1} << f.width(); ++code) all.add(code);
+    expected += check_classes<uint128>(f, all, tally);
+    for (const char* mode : {"rne", "rtz", "sr8"}) {
+      const Env env{.rounding = parse_rounding(mode)};
+      expected += check_scaleb<std::uint64_t>(f, binary32, env, tally);
+      expected += check_scaleb<std::uint64_t>(binary32, f, env, tally);
+      expected += check_integers<std::uint64_t>(f, env, tally);
+    }
   }
   tally.expect(expected);
 }

@@ -52,7 +52,6 @@ TEST_CASE("the first number that may not be is told, and what a device has not i
     CHECK_THROWS_WITH_AS(blocks_there(host_device(), f, g, {parse_rounding(rounding)}, x),
                          doctest::Contains(words), std::invalid_argument);
   };
-  refused("block(table(nf4),16,binary32)", "rne", "tables are not on the GPU");
   refused("block(e5m52,16,e8m0fnu)", "sr40", "x.to_device('cpu') brings the numbers here");
   CHECK_THROWS_AS(blocks_there(host_device(), parse_block_format("block(e4m3fn,16,binary32)"), g,
                                {}, std::vector<double>(count_of(g), 1.0)),

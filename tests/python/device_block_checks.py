@@ -19,6 +19,7 @@ TILES = [
     "block(e4m3fn,all,binary32)",
     "block(int4,64,binary32)",
     "block(posit8es2,0,binary32)",
+    "block(table(nf4),64,binary32)",
 ]
 OTHERS = [
     "nvfp4",
@@ -30,6 +31,7 @@ OTHERS = [
     "block(e5m2,all,e8m0fnu);flush=block",
     "block(e4m3fn,4x8,e5m0fnu);specials=element",
     "block(takum16,32,e8m0fnu)",
+    "block(table(-2,-1,0,0.5,3),16,e8m0fnu)",
 ]
 
 
@@ -239,7 +241,6 @@ def test_what_a_gpu_does_not_take_is_said_with_the_way_out():
     x = brought(np.ones((2, 64), np.float32))
     for wrong, words in (
         (lambda: ww.blocks(x, "mxfp4", like="microxcaling"), r"x.to_device\('cpu'\) brings it"),
-        (lambda: ww.blocks(x, "block(table(nf4),64,binary32)"), "tables are not on the GPU"),
         (lambda: ww.blocks(x.astype("e15m112"), "mxfp4"), r"x.to_device\('cpu'\) brings them here"),
         (lambda: ww.blocks(x[:, :0], "mxfp4"), "an empty block has no scale"),
         (lambda: ww.blocks(x[0, 0], "mxfp4"), "a scale is shared along an axis"),

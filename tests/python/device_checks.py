@@ -100,6 +100,27 @@ def test_places_on_a_gpu_are_filled_there():
             there[...] = wrong
 
 
+def test_views_of_memory_that_was_found_there_are_filled_from_each_other():
+    """Each that another library hands over has a stand-in of its own, which tells of no overlap."""
+    x = codes((5, 4), "e5m10")
+    for to, of in ((np.s_[:], np.s_[::-1]), (np.s_[1:], np.s_[:-1]), (np.s_[:], np.s_[:, ::-1])):
+        there, wanted = x.to_device("cuda"), x.copy()
+        found = [ww.from_bits(Capsule(there[part]), x.format) for part in (to, of)]
+        found[0][...] = found[1]
+        wanted[to] = x[of]
+        assert same(there, wanted)
+
+
+def test_products_look_nothing_up_in_tables():
+    x = codes((4, 8), "table(nf4)").to_device("cuda")
+    for table, unit in (
+        ("nf4", "dot(table(nf4), out=binary32, lanes=4)"),
+        ("nf4", "mac(table(nf4), sum=e5m10)"),
+    ):
+        with pytest.raises(ValueError, match=rf"table\({table}\) is a table, in which a GPU's"):
+            ww.matmul(x, x.T, unit=unit)
+
+
 def test_codes_come_and_go():
     for format in ("e4m3fn", "e5m10", "e8m23", "binary64"):
         x = codes((3, 50), format)
@@ -329,7 +350,7 @@ def test_elementwise_functions_compute_where_their_operands_lie():
         ww.add(there[0], y)
 
 
-@pytest.mark.parametrize("format", ["e4m3fn", "e5m10", "binary64"])
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m10", "binary64", "table(nf4)"])
 def test_comparisons_and_scaleb_are_computed_where_their_operands_lie(format):
     x, y = codes((3, 1, 8), format, 1), codes((5, 8), format, 2)
     y[0].bits[:] = x[0, 0].bits
@@ -383,7 +404,7 @@ def test_convolutions_sums_and_traces_are_computed_where_their_operands_lie(unit
         assert there.wires == here.wires and there.result.bits == here.result.bits
 
 
-@pytest.mark.parametrize("format", ["e5m10", "e4m3fnuz", "e15m24"])
+@pytest.mark.parametrize("format", ["e5m10", "e4m3fnuz", "e15m24", "table(nf4)"])
 def test_integers_become_numbers_and_numbers_integers_where_they_lie(format):
     x = codes((4, 9), format)
     there = x.to_device("cuda")

@@ -279,7 +279,7 @@ def test_what_was_clamped_is_said() -> None:
     assert ww.blocks([-1.9999, 1], "block(fixed8.6,2,e8m0fnu);clamp=full").clamped == 0
     assert ww.blocks([-1.9999, 1], "block(fixed8.6,2,e8m0fnu)").clamped == 1
     y = ww.blocks([1.0, math.nan], "mxfp4")
-    assert "1 blocks of NaN" in repr(y)
+    assert "1 block of NaN" in repr(y)
 
 
 def test_other_libraries_arrays_are_codes() -> None:

@@ -316,3 +316,56 @@ def test_affine_operands_of_qlinear_matmul() -> None:
         ww.qlinear_matmul(a, b=ww.affine(w))
     with pytest.raises(ValueError, match="QLinearMatMul takes one scale"):
         ww.qlinear_matmul(ww.affine(x, axis=1), b=ww.affine(w), **y)
+
+
+# --- What leads on -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sign, wrong", [(r"\*", lambda x: x * 2), ("/", lambda x: x / x), ("-", lambda x: -x)]
+)
+def test_operators_that_the_notebooks_tensors_have_not(sign: str, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{sign} of Scaled: .*; \+ and @ are of two Scaled"):
+        wrong(ww.scaled(X, "sint8"))
+
+
+@pytest.mark.parametrize("x", all_kinds()[:5])
+def test_operators_say_what_computes_with_codes_and_scales(x: Any) -> None:
+    way = {"Blocks": "ww.matmul", "Affine": "ww.affine_linear", "Coded": ""}[type(x).__name__]
+    for sign, wrong in (
+        (r"\+", lambda: x + 1),
+        (r"\+", lambda: 1 + x),
+        ("-", lambda: -x),
+        ("/", lambda: 1 / x),
+        ("@", lambda: x @ x),
+        ("<", lambda: x < x),
+        ("abs", lambda: abs(x)),
+    ):
+        said = f"^{sign} of {type(x).__name__}: .*x.to_float64.. has the numbers.*{way}"
+        with pytest.raises(TypeError, match=said):
+            wrong()
+
+
+def test_a_unit_says_what_makes_its_operands_of_what_was_given() -> None:
+    x = np.ones((2, 32), np.float32)
+    way = r"ww.blocks\(a, 'block\(e4m3fn,32,e8m0fnu\)'\) along the axis that is summed"
+    with pytest.raises(TypeError, match=f"a is float32; .*{way}"):
+        ww.matmul(x, x.T, unit="blackwell.mxfp8")
+    with pytest.raises(TypeError, match=r"a is Affine; .*ww.array\(a.to_float64\(\), 'e5m10'\)"):
+        ww.matmul(ww.affine(x), ww.affine(x), unit="mac(e5m10)")
+
+
+def test_masks_are_no_keys_and_told_by_their_shape() -> None:
+    for x in (ww.blocks(X, "mxfp4"), ww.affine(X, "affine(int6,symmetric,channel)")):
+        with pytest.raises(TypeError, match=r"of shape \(2, 5\): .*integers.* slices"):
+            x[X > 0]
+
+
+def test_a_scale_that_is_none_is_mended_where_it_was_given() -> None:
+    for wrong, way in (
+        (lambda: ww.Affine(np.uint8([1]), 0), r"ww.affine\(x\) finds one for x"),
+        (lambda: ww.affine(X, scale=0), "leave scale out"),
+        (lambda: ww.affine_linear(ww.affine(X), ww.affine(X), scale=0), "outputs y finds one"),
+    ):
+        with pytest.raises(ValueError, match=f"scale = 0.0: a scale is finite.*{way}"):
+            wrong()

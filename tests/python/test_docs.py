@@ -56,6 +56,21 @@ def test_every_error_that_a_page_quotes_is_raised_by_an_example_that_runs():
     assert quoted - raised == set()
 
 
+@pytest.mark.parametrize(
+    ("guide", "words"),
+    [
+        ("torch", r"Forward mode .* under `torch.compile`"),
+        ("torch", "Exponentials in a format"),
+        ("tensorflow", r"XLA: `tf.function\(jit_compile=True\)` stops"),
+        ("onnx", "A TensorRT plugin"),
+    ],
+)
+def test_what_frameworks_have_not_is_said_in_their_guides(guide, words):
+    page = (ROOT / f"docs/guides/{guide}.md").read_text()
+    _, _, lacking = page.partition("## What is not had")
+    assert re.search(words, lacking)
+
+
 CODE = re.compile(r"^```(?:python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

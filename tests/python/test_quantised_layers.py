@@ -170,7 +170,7 @@ def test_bad_convolutions_are_named(how, message):
     with pytest.raises(ValueError, match="a filter is no larger than x with its padding"):
         small = ww.affine(np.ones((1, 2, 2, 2)), scale=1.0)
         ww.affine_conv2d(small, FILTERS, scale=1.0)
-    with pytest.raises(TypeError, match="x is a ndarray; an Affine is wanted"):
+    with pytest.raises(TypeError, match="x is ndarray; an Affine is wanted"):
         ww.affine_linear(np.ones((2, 3)), W, scale=1.0)
 
 

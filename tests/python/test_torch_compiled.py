@@ -133,14 +133,45 @@ def test_a_traced_graph_keeps_the_op():
     assert "widthwise.quantize" in traced.code
 
 
-def test_forward_mode_under_compile_is_refused():
-    """It would be zero in silence."""
+def kept_scale(v):
+    from widthwise.torch._static import scaled
 
-    def tangent(v, t):
-        return torch.func.jvp(lambda r: wt.quantize(r, "e4m3fn"), (v,), (t,))[1]
+    return scaled(v, "affine(int8)", torch.tensor(0.5), torch.tensor(3))
 
+
+DIFFERENTIATED = {
+    "quantize": lambda v: wt.quantize(v, "e4m3fn"),
+    "blocks": lambda v: wt.quantize(v, "mxfp4"),
+    "kept scale": kept_scale,
+    "linear": lambda v: wt.linear(v, v, unit="mac(e5m10)"),
+    "conv1d": lambda v: wt.conv1d(v, v[:, :, None], unit="mac(e5m10)"),
+    "attention": lambda v: wt.attention(v, v, v, unit="mac(e5m10)"),
+}
+
+
+def dual(f, v):
+    import torch.autograd.forward_ad as forward_ad
+
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(f(forward_ad.make_dual(v, torch.ones_like(v)))).tangent
+
+
+FORWARD = {
+    "jvp": lambda f, v: torch.func.jvp(f, (v,), (torch.ones_like(v),))[1],
+    "jacfwd": lambda f, v: torch.func.jacfwd(f)(v),
+    "dual numbers": dual,
+}
+
+
+@pytest.mark.parametrize("way", FORWARD)
+@pytest.mark.parametrize("kind", DIFFERENTIATED)
+def test_forward_mode_under_compile_is_refused(kind, way):
+    """It would be zero in silence; without compiling it is had."""
+    f, v = DIFFERENTIATED[kind], drawn(4, 4)
+    assert FORWARD[way](f, v).any()
+    torch._dynamo.reset()
     with pytest.raises(Exception, match="forward mode .* has no rule under torch.compile"):
-        compiled(tangent)(torch.randn(4, 6), torch.ones(4, 6))
+        compiled(lambda v: FORWARD[way](f, v))(v)
 
 
 def test_compiled_random_bits_equal_eagers():

@@ -108,6 +108,43 @@ def test_what_is_preserved_stays_whatever_the_rules_say():
     assert str(net[0].scheme.unit) == "mac(e5m10)"
 
 
+def test_a_backend_is_kept_told_and_refused_where_something_is_missing(monkeypatch):
+    from widthwise.torch import _backend
+
+    model = wt.convert(net(), {"0": {"unit": "mac(e5m10)", "backend": "cpu"}, "*": "mac(e5m7)"})
+    assert [model[i].scheme.backend for i in (0, 3, 4)] == ["cpu", "auto", "auto"]
+    wt.convert(model, "mac(e5m10)", backend="cpu")
+    assert wt.report(model).rows[1] == ("3", "Linear", "unit=mac(e5m10), backend=cpu")
+    x = drawn(3, 1, 8, 8)
+    assert torch.equal(model(x), wt.convert(net(), "mac(e5m10)")(x))
+    assert pickle.loads(pickle.dumps(model))[3].scheme.backend == "cpu"
+    with pytest.raises(ValueError, match="backend = 'gpu': it may be 'auto', 'cpu', 'cuda'"):
+        wt.convert(model, "mac(e5m10)", backend="gpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(_backend.core, "unusable_engines", lambda: [("cuda", "nvcc was not found")])
+    missing = r"torch 2.* finds no GPU; Widthwise's engine: nvcc was not found\. 'auto' computes"
+    for wrong in (
+        lambda: wt.convert(net(), "mac(e5m10)", backend="cuda"),
+        lambda: wt.convert(net(), {"3": {"unit": "mac(e5m10)", "backend": "cuda"}}),
+        lambda: wt.Linear(2, 2, backend="cuda"),
+    ):
+        with pytest.raises(ValueError, match=f"backend = 'cuda' cannot be had here: {missing}"):
+            wrong()
+
+
+def test_a_backend_compiles_and_calls_hooks_once(monkeypatch):
+    from widthwise.torch import _backend
+
+    layer, x, calls = wt.Linear(8, 4, unit="mac(e5m10)", backend="cpu"), drawn(3, 8), []
+    layer.register_forward_hook(lambda *seen: calls.append(seen))
+    wanted = layer(x)
+    monkeypatch.setattr(_backend, "lie_on", lambda *how: False)  # all is brought there
+    calls.clear()
+    assert torch.equal(layer(x), wanted) and len(calls) == 1
+    fast = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    assert torch.equal(torch.func.vmap(layer)(x), wanted) and torch.equal(fast(x), wanted)
+
+
 def test_a_settings_name_that_there_is_not():
     with pytest.raises(TypeError, match="weights: there are unit, backward_unit, input, weight"):
         wt.Linear(2, 2, weights="e4m3fn")

@@ -22,6 +22,8 @@ from widthwise.torch._candidates import past
 PRETENDED = "tests/cuda" in os.environ.get("LD_LIBRARY_PATH", "")
 STREAM = 7
 FEW = 64  # bytes: the scale of a tensor comes to this machine
+# That ask where a tensor lies.
+MODULES = ("_gpu", "_memory", "_op", "_convolution", "_containers", "_coded", "_calibrate")
 
 if "cuda" not in ww.engines():
     pytest.skip(f"no GPU: {ww.engines().unusable['cuda']}", allow_module_level=True)
@@ -56,7 +58,7 @@ def on_gpu():
         patch.setattr(core, "copy_in", lambda q, to, x: in_bytes(into, x)(q, to, x))
         patch.setattr(core, "copy_out", lambda q, x, at: in_bytes(out, x)(q, x, at))
         if PRETENDED:
-            for module in ("_gpu", "_memory", "_op", "_convolution", "_containers", "_coded"):
+            for module in MODULES:
                 there = f"widthwise.torch.{module}.lies_there"
                 patch.setattr(there, lambda x: True)
             for name in ("numpy", "tolist", "cpu"):
@@ -106,7 +108,10 @@ def directed(dtype):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("rounding", ["rne", "rtz", "sr8"])
-@pytest.mark.parametrize("format", ["e4m3fn", "e5m2", "e3m2fn;nan=none", "posit8es1", "fixed8.4"])
+@pytest.mark.parametrize(
+    "format",
+    ["e4m3fn", "e5m2", "e3m2fn;nan=none", "posit8es1", "fixed8.4", "table(-2,-0.5,0,1,6)"],
+)
 def test_values_and_gradients_are_the_cpus(format, rounding, dtype):
     x = directed(getattr(torch, dtype))
     x = x if ww.Format(format).has_nan else x[~x.isnan()]
@@ -121,7 +126,7 @@ def test_shapes_and_strides():
 
 
 SHORT = ["mxfp8_e4m3", "mxfp4", "bfp(8,32,e8)"]
-LONG = ["nvfp4", "block(e4m3fn,1x128,binary32)"]  # whose scales have digits
+LONG = ["nvfp4", "block(e4m3fn,1x128,binary32)", "block(table(nf4),32,binary32)"]  # with digits
 HELD = [*itertools.product(SHORT, ["float16", "bfloat16", "float32", "float64"])]
 HELD += itertools.product(LONG, ["float32", "float64"])
 
@@ -139,6 +144,7 @@ def test_numbers_that_share_scales_are_the_cpus(format, dtype):
 
 
 AFFINE = ["affine(uint8)", "affine(int8,symmetric)", "affine(int31,symmetric)", "affine(uint30)"]
+AFFINE += ["affine(uint32)", "affine(int32,symmetric)"]
 
 
 @pytest.mark.parametrize("format", AFFINE)
@@ -235,6 +241,7 @@ def test_qpytorchs_functions_are_the_cpus(name):
 CODED = ["e4m3fn", "e2m1fn", "e2m3fn", "posit16es2", "fixed7.3", "e15m112", "mxfp4", "nvfp4"]
 CODED += [
     "bfp(5,16,e8)",
+    "table(nf4)",
     "affine(uint8)",
     "affine(int4,symmetric,channel)",
     "affine(int3,symmetric,20)",

@@ -1,13 +1,17 @@
 """torch's transforms and whole models on a GPU, run as torch_device_checks.py is."""
 
 import copy
+import io
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+import torch_device_checks
 import widthwise.torch as wt
 from torch import nn
 from torch.utils.checkpoint import checkpoint
-from torch_device_checks import PRETENDED, both, on_gpu, same, there
+from torch_device_checks import PRETENDED, STREAM, both, on_gpu, same, there
 from torch_here import drawn
 
 COUNTED = ["bits", "overflow", "underflow"]
@@ -28,6 +32,11 @@ TRANSFORMED = {
     "double backward": lambda a: torch.autograd.grad(
         wt.matmul(a, a.mT, **UNIT).square().sum(), a, create_graph=True
     )[0],
+    "compiled": lambda a: torch.compile(
+        lambda v: wt.matmul(wt.quantize(v, "e4m3fn"), v.mT, **UNIT),
+        fullgraph=True,
+        backend="aot_eager",
+    )(a),
     "multiplier": lambda a: wt.matmul(a, a.mT, **UNIT, multiplier="mitchell"),
     "backward multiplier": lambda a: wt.matmul(
         a, a.mT, **UNIT, multiplier="drum6", backward_multiplier="mitchell"
@@ -51,6 +60,38 @@ def test_transforms_have_the_cpus_bits(name):
     if not PRETENDED and name == "double backward":
         pytest.skip("squares are summed by torch's GPU")
     both(TRANSFORMED[name], drawn(8, 8))
+
+
+def test_threads_have_the_cpus_bits_and_torchs_stream_each():
+    def computed(x):
+        return wt.quantize(wt.matmul(x, x, **UNIT), "mxfp8_e4m3")
+
+    given = [drawn(32, 32, seed=i) for i in range(12)]
+    wanted = [computed(x) for x in given]
+    with on_gpu() as streams, ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(computed, map(there, given)))
+    for x, y in zip(got, wanted, strict=True):
+        same(x, y)
+    assert streams == {STREAM if PRETENDED else torch.cuda.current_stream().cuda_stream}
+
+
+@pytest.mark.parametrize("format", ["e2m1fn", "nvfp4", "affine(int4,symmetric,8)", "table(nf4)"])
+def test_codes_there_are_copied_pickled_and_loaded(format):
+    x = drawn(4, 32)
+    with on_gpu():
+        q = wt.encode(there(x), format)
+        wanted = q.decode()
+        buffer = io.BytesIO()
+        if PRETENDED:  # what goes to a file comes here first
+            others = [copy.deepcopy(q)]
+        else:
+            torch.save(q, buffer)
+            buffer.seek(0)
+            others = [copy.deepcopy(q), torch.load(buffer), pickle.loads(pickle.dumps(q))]
+        got = [wanted, *(other.decode() for other in others)]
+        assert all(other.device == q.device for other in others)
+    for y in got:
+        same(y, wt.encode(x, format).decode())
 
 
 def test_a_model_is_profiled_there():
@@ -93,3 +134,20 @@ def test_attention_layers_and_kept_scales_are_the_cpus():
             same(z, wanted)
         else:  # softmax, and the product of torch's own layer
             torch.testing.assert_close(z.cpu(), wanted)
+
+
+@pytest.mark.parametrize("method", ["minmax", "percentile", "mse"])
+def test_of_numbers_past_those_that_calibrate_keeps_only_counts_come_here(method, monkeypatch):
+    monkeypatch.setattr(torch_device_checks, "FEW", 1 << 23)
+    batches = [drawn(1 << 20), drawn(1 << 22, seed=1) * 3]  # of 4 MB, and of 16
+
+    def told(brought):
+        low = nn.Sequential(wt.Quantizer("affine(int8)"))
+        return wt.calibrate(low, map(brought, batches), method).rows, low[0].value_scale.item()
+
+    wanted = told(lambda x: x)
+    with on_gpu():
+        assert told(there) == wanted
+        with pytest.raises(ValueError, match=r"value of '0', affine.*: x\[1\] is nan, which no"):
+            low = nn.Sequential(wt.Quantizer("affine(int8)"))
+            wt.calibrate(low, [there(torch.tensor([1.0, torch.nan]))], method)

@@ -4,12 +4,13 @@ torch_device_checks.py is: those of two devices do not meet, and no numbers come
 import pytest
 import torch
 import widthwise.torch as wt
+from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten
 from torch_device_checks import AS_THEY_DO, CODED, FEW, PRETENDED, RESULTS, every_pattern
 from torch_here import drawn
 from widthwise.compat import qtorch
-from widthwise.torch import _gpu
+from widthwise.torch import _backend, _gpu
 from widthwise.torch._containers import unsaturated
 from widthwise.torch._static import scaled
 
@@ -32,8 +33,9 @@ def tensors_of(given):
 class Places(TorchFunctionMode):
     """A result lies with its operands, or where `device=` and `.to()` say."""
 
-    def __init__(self):
+    def __init__(self, few=FEW):
         super().__init__()
+        self.few = few  # bytes that may come here
         self.kept = []  # so that no memory is another tensor's later
         self.told = {
             torch.Tensor.device.__get__: lambda x: THERE if self.lies_there(x) else HERE,
@@ -61,7 +63,7 @@ class Places(TorchFunctionMode):
         lie_there = [self.lies_there(x) for x in tensors]
         come_home = name in HOMEWARD or (place is not None and torch.device(place) == HERE)
         if any(lie_there) and come_home:
-            assert tensors[0].nbytes <= FEW, f"{name}: numbers came here"
+            assert tensors[0].nbytes <= self.few, f"{name}: numbers came here"
             return function(*args, **how).clone() if name in ("cpu", "to") else function(*args)
         if any(lie_there) and not all(lie_there):
             left = [x for x, away in zip(tensors, lie_there, strict=True) if not away]
@@ -132,6 +134,49 @@ def test_devices_do_not_meet_and_numbers_stay(name, monkeypatch):
         got = FUNCTIONS[name](places.there(x.clone()))
         assert got.is_cuda
     assert torch.equal(got.double().nan_to_num(7.0), wanted.double().nan_to_num(7.0))
+
+
+LAYERS = {
+    "linear": (lambda: nn.Linear(8, 4), (6, 8)),
+    "convolution": (lambda: nn.Conv2d(2, 3, 3), (1, 2, 5, 5)),
+    "attention": (lambda: nn.MultiheadAttention(8, 2, batch_first=True), (2, 3, 8)),
+}
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_computes_on_the_device_that_it_is_told(name, backend, monkeypatch):
+    """Its tensors lie on the other one, and so do its results and gradients."""
+    monkeypatch.setattr(_gpu, "gpu_of", lambda x: 0)
+    monkeypatch.setattr(_gpu, "stream_of", lambda x: 7)
+    monkeypatch.setattr(_backend, "what_cuda_lacks", list)
+    torch.manual_seed(0)
+    made, size = LAYERS[name]
+    how = {"unit": "mac(e5m10)", "input": "affine(int8)", "weight": "e4m3fn"}
+    layer, x = wt.convert(nn.Sequential(made()), {"*": how})[0], drawn(*size)
+    alone = name != "attention"
+    wt.calibrate(layer, [x if alone else dict.fromkeys(("query", "key", "value"), x)])
+
+    def computed(x):
+        y = layer(x) if alone else layer(x, x, x)[0]
+        y.backward(torch.ones_like(y))
+        return y, [p.grad.clone() for p in layer.parameters()]
+
+    wanted, gradients = computed(x)
+    layer.zero_grad()
+    wt.convert(nn.Sequential(layer), {"*": how}, backend=backend)
+    turns, in_turn = [], _gpu.in_turn
+    monkeypatch.setattr(_gpu, "in_turn", lambda x: turns.append(x) or in_turn(x))
+    with Places(few=1 << 20) as places:
+        if backend == "cpu":
+            x = places.there(x.clone())
+            places.there([*layer.parameters(), *layer.buffers()])
+        y, found = computed(x)
+        wt.calibrate(layer, [x if alone else dict.fromkeys(("query", "key", "value"), x)])
+        assert all(scale.is_cuda == x.is_cuda for scale in layer.buffers())
+        assert y.is_cuda == (backend == "cpu") and bool(turns) == (backend == "cuda")
+    assert torch.equal(y, wanted)
+    assert all(map(torch.equal, found, gradients))
 
 
 def test_the_mode_sees_what_torch_would_refuse():

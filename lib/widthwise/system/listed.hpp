@@ -7,8 +7,8 @@
 // Tables: a code says which of a list of values it is (docs/semantics.md, F9).
 namespace widthwise {
 
-// Whether this carrier looks codes up. Values of a row would each look at another place, and a GPU
-// (or the CPU in its place) has no table: who computes there refuses them.
+// Whether this carrier looks codes up. Values of a row would each look at another place; on a GPU
+// only the kernels do that have tables there (cuda/kernels/listed.cu), all others refuse them.
 template <class U>
 #ifdef __CUDACC__
 inline constexpr bool looks_up = false;

@@ -12,8 +12,9 @@ from .. import _widthwise as core
 from .._machine import by_usual_arithmetic
 from .._random import random_source
 from .affine_steps import asked_of, calibrated, dequantised, empty_codes, fill, place_of
-from .compared import Compared, NotOneArray
+from .compared import Compared, NotOneArray, WithoutOperators
 from .given import (
+    FOUND,
     check_codes,
     checked_dtype,
     covered,
@@ -37,7 +38,11 @@ MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
 
 
+<<<<<<< HEAD
 class Affine(NotOneArray, Compared, Recorded):
+=======
+class Affine(NotOneArray, Compared, WithoutOperators):
+>>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:
@@ -60,6 +65,7 @@ class Affine(NotOneArray, Compared, Recorded):
     __slots__ = (
         "arithmetic", "clamped", "codes", "grouping", "nan", "scale", "scheme", "zero_point",
     )  # fmt: skip
+    also = ", and ww.affine_linear(x, w, scale=…) multiplies affine integers"
     codes: Any  # NumPy's integers, on a GPU a DeviceArray
     scale: np.ndarray
     zero_point: np.ndarray
@@ -94,7 +100,8 @@ class Affine(NotOneArray, Compared, Recorded):
         signed = of_dtype if signed is None and not isinstance(bits, str) else signed
         rule, groups = settings(codes.shape, bits, symmetric, signed, scheme, axis, block)
         dtype = scale_dtype(scale_format)
-        scales, zeros = given(scale, zero_point, rule, groups.scales_shape(codes.shape), dtype)
+        shape = groups.scales_shape(codes.shape)
+        scales, zeros = given(scale, zero_point, rule, shape, dtype, "ww.affine(x) finds one for x")
         check_codes(codes, rule)
         self._set(codes.astype(rule.dtype, copy=False), scales, zeros, rule, groups)
 
@@ -442,7 +449,7 @@ def affine(
     shape = groups.scales_shape(values.shape)
     if scale is not None:
         refuse_both("scale", range=range, percentile=percentile, **asked_of(calibrate))
-        scales, zeros = given(scale, zero_point, rule, shape, dtype)
+        scales, zeros = given(scale, zero_point, rule, shape, dtype, FOUND)
     else:
         refuse_both("zero_point without scale", zero_point=zero_point)
         if range is not None:

@@ -11,7 +11,7 @@ from .. import _widthwise as core
 from .._device import DeviceArray, queue
 from .._format import Format
 from .._machine import by_usual_arithmetic
-from .._workplace import Workplace
+from .._workplace import HERE, Numbers, Workplace
 from .calibration import METHODS, range_finder
 from .calibrator import Calibrator
 from .given import refuse_both
@@ -81,7 +81,7 @@ def steps_of(x: Affine) -> Steps:
 
 
 def place_of(codes: Any) -> Workplace:
-    return Workplace.of({"codes": codes})
+    return HERE if isinstance(codes, np.ndarray) else Workplace.of({"codes": codes})
 
 
 def empty_codes(shape: tuple[int, ...], rule: Scheme, like: Any) -> Any:
@@ -91,7 +91,16 @@ def empty_codes(shape: tuple[int, ...], rule: Scheme, like: Any) -> Any:
 
 
 def fill(to: Affine, x: Any, arithmetic: str, env: core.Env, flags: bool, random: Any) -> Any:
-    """Codes of values, and how many were clamped; their flags if they are wanted."""
+    """Codes of values, and how many were clamped; their flags, here, if they are wanted."""
+    raised = place_of(to.codes).flags(to.shape, flags) if flags else None
+    fill_raising(to, x, arithmetic, env, raised, random)
+    return raised and raised.here()
+
+
+def fill_raising(
+    to: Affine, x: Any, arithmetic: str, env: core.Env, raised: Numbers | None, random: Any
+) -> None:
+    """The same; flags lie where the codes do."""
     rule, per_tensor = to.scheme, to.grouping.kind == "tensor"
     nan = None
     if arithmetic != "exact":
@@ -100,7 +109,6 @@ def fill(to: Affine, x: Any, arithmetic: str, env: core.Env, flags: bool, random
         high = legacy and per_tensor and rule.bits < MOST_BITS
         nan = rule.qmax if high else rule.qmin
     where, steps = place_of(to.codes), steps_of(to)
-    raised = where.flags(to.shape, flags)
     far_is_low = arithmetic == "torch" and not per_tensor
     for_flags = raised and raised.for_core
     how: Any = (for_flags, (rule.qmin, rule.qmax), arithmetic, env, nan, far_is_low, random)
@@ -111,7 +119,6 @@ def fill(to: Affine, x: Any, arithmetic: str, env: core.Env, flags: bool, random
         counts = core.device_affine_quantise(queue(where.gpu), *steps, for_core(x), f, codes, *how)
     to.clamped, to.nan = counts
     to.arithmetic = arithmetic
-    return raised and raised.here()
 
 
 def in_binary32(x: Any) -> Any:

@@ -12,7 +12,7 @@ from .._container import Container, Scaled
 from .._format import Format, as_format
 from .._machine import by_usual_arithmetic
 from .._workplace import Workplace
-from .compared import Compared
+from .compared import Compared, WithoutOperators
 from .given_codes import check_scales, codes, given
 from .layout import Layout
 from .numbers import HELD, for_core
@@ -24,7 +24,18 @@ if TYPE_CHECKING:
     from ..display.style import Card
 
 
+<<<<<<< HEAD
 class Blocks(Compared, Container, Recorded):
+=======
+def numbers_of(x: Any) -> Any:
+    """Blocks, and those in a sequence, as what they stand for."""
+    if isinstance(x, tuple | list):
+        return [numbers_of(y) for y in x]
+    return x.to_float64() if isinstance(x, Blocks) else x
+
+
+class Blocks(Compared, WithoutOperators, Container):
+>>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
     """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 
     `ww.blocks` makes them of numbers, `Blocks.of` of codes.
@@ -48,6 +59,7 @@ class Blocks(Compared, Container, Recorded):
         "clamped",
         "nan_blocks",
     )
+    also = ", and ww.matmul(a, b, unit='blackwell.mxfp8') multiplies blocks"
     _elements: Any  # Arrays, on a GPU DeviceArrays
     _scales: Any
     _format: BlockFormat
@@ -449,11 +461,9 @@ class Blocks(Compared, Container, Recorded):
 
     def _warning(self) -> str:
         """What an answer would mislead without."""
-        said = [
-            f"{n} {what}"
-            for n, what in ((self.clamped, "clamped"), (self.nan_blocks, "blocks of NaN"))
-            if n
-        ]
+        of_nan = "block of NaN" if self.nan_blocks == 1 else "blocks of NaN"
+        counts = ((self.clamped, "clamped"), (self.nan_blocks, of_nan))
+        said = [f"{n} {what}" for n, what in counts if n]
         return "".join(f", {text}" for text in said)
 
     def card(self) -> Card:

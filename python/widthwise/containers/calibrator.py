@@ -19,7 +19,7 @@ from .calibration import (
     mse_threshold,
 )
 from .given import numbers
-from .sketch import Sketch, weighted_histogram, weighted_order_statistic
+from .sketch import Batch, Sketch, counted, weighted_histogram, weighted_order_statistic
 
 if TYPE_CHECKING:
     from .._table import Table
@@ -117,12 +117,16 @@ class Calibrator:
         """
         values = numbers(x)
         check_data(values)
-        self._refuse_more(values.size)
-        self._count += values.size
-        self._low = min(self._low, float(values.min()))
-        self._high = max(self._high, float(values.max()))
+        self._see(Batch(values))
+
+    def _see(self, batch: Any) -> None:
+        """One that is a Batch, or answers as one does of numbers that lie elsewhere."""
+        self._refuse_more(batch.size)
+        self._count += batch.size
+        low, high = batch.ends()
+        self._low, self._high = min(self._low, low), max(self._high, high)
         if self.method != "minmax":
-            self._keep([values.copy()])
+            self._keep([batch])
 
     @by_usual_arithmetic
     def merge(self, other: Calibrator) -> None:
@@ -136,7 +140,7 @@ class Calibrator:
         (1.0, 3.0)
         """
         if not isinstance(other, Calibrator):
-            raise TypeError(f"other is a {type(other).__name__}; a Calibrator is wanted")
+            raise TypeError(f"other is {type(other).__name__}; a Calibrator is wanted")
         for name in ("method", "bits", "percentile"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
@@ -149,17 +153,17 @@ class Calibrator:
         if other._sketch is not None:
             self._fold()
             assert self._sketch is not None
-            self._sketch.add(other._sketch)
-        self._keep(other._kept)
+            self._sketch.add(other._sketch.keys, other._sketch.counts)
+        self._keep([*map(Batch, other._kept)])
 
-    def _keep(self, batches: list[np.ndarray]) -> None:
+    def _keep(self, batches: list[Any]) -> None:
         if self._sketch is None and self._count <= self.capacity:
-            self._kept += batches
+            self._kept += [batch.values() for batch in batches]
             return
         self._fold()
         assert self._sketch is not None
         for batch in batches:
-            self._sketch.count(batch)
+            self._sketch.add(*batch.counts())
 
     def _refuse_more(self, size: int) -> None:
         if self.method == "cross_entropy" and self._count + size > self.capacity:
@@ -173,7 +177,7 @@ class Calibrator:
         if self._sketch is None:
             self._sketch = Sketch()
         for batch in self._kept:
-            self._sketch.count(batch)
+            self._sketch.add(*counted(batch))
         self._kept = []
 
     @property

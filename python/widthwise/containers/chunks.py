@@ -187,10 +187,6 @@ def is_packed(f: Format) -> bool:
     return f.width < 8 and f != POSITIVE
 
 
-def packed_length(n: int, width: int) -> int:
-    return -(-n * width // 8)
-
-
 def unpacked(data: np.ndarray, f: Format, first: int, n: int) -> Array:
     """n codes from the first on, of bytes in which all follow one another.
 
@@ -199,7 +195,7 @@ def unpacked(data: np.ndarray, f: Format, first: int, n: int) -> Array:
     """
     begin = first // 8 * 8  # a code that begins a byte
     count = first + n - begin
-    data = data.reshape(-1)[begin * f.width // 8 : packed_length(first + n, f.width)]
+    data = data.reshape(-1)[begin * f.width // 8 : core.packed_bytes(first + n, f.width)]
     return unpack(data, f, count)[first - begin :]
 
 

@@ -28,12 +28,16 @@ from .chunks import (
     refuse,
     without_nan,
 )
-from .compared import Compared
+from .compared import Compared, WithoutOperators
 from .packing import packed_size
 from .recorded import Recorded
 
 
+<<<<<<< HEAD
 class Coded(Compared, Recorded):
+=======
+class Coded(Compared, WithoutOperators):
+>>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
     """Codes of a format, and the binary32 scale that their values are multiplied by.
 
     `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.

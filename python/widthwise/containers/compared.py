@@ -48,6 +48,30 @@ class Compared:
     __hash__ = None  # type: ignore[assignment]
 
 
+def no_operator(name: str) -> Any:
+    def refuse(self: Any, *_: Any) -> Any:
+        raise TypeError(
+            f"{name} of {type(self).__name__}: that is codes and scales, not one array; "
+            f"x.to_float64() has the numbers{self.also}"
+        )
+
+    return refuse
+
+
+class WithoutOperators:
+    """Codes and scales that whole functions compute with: operators say which."""
+
+    __slots__ = ()
+    also = ""  # what else computes with them
+    __add__ = __radd__ = no_operator("+")
+    __sub__ = __rsub__ = __neg__ = no_operator("-")
+    __mul__ = __rmul__ = no_operator("*")
+    __truediv__ = __rtruediv__ = no_operator("/")
+    __matmul__ = __rmatmul__ = no_operator("@")
+    __abs__ = no_operator("abs")
+    __lt__, __le__, __gt__, __ge__ = map(no_operator, ("<", "<=", ">", ">="))
+
+
 class NotOneArray:
     """Codes and scales of which NumPy is to make no array by itself: neither of both is meant."""
 

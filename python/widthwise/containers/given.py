@@ -15,6 +15,7 @@ from .numbers import numbers_there
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
 
+FOUND = "leave scale out, and it is found from x"
 ARITHMETICS = ("exact", "onnx", "torch", "torch_legacy")
 
 
@@ -97,10 +98,10 @@ def whole(a: np.ndarray) -> np.ndarray:
 
 
 def given(
-    scale: Any, zero_point: Any, rule: Scheme, shape: tuple[int, ...], dtype: Any
+    scale: Any, zero_point: Any, rule: Scheme, shape: tuple[int, ...], dtype: Any, way: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A user's scales and zero points, as many as there are groups."""
-    scales = given_scales(scale, shape, dtype, "leave scale out, and it is found from x")
+    """A user's scales and zero points, as many as there are groups; `way` as of `given_scales`."""
+    scales = given_scales(scale, shape, dtype, way)
     own = 0 if rule.name == "asymmetric" else rule.zero
     zeros = np.asarray(own if zero_point is None else zero_point)
     if zeros.dtype.kind not in "iu":

@@ -15,6 +15,7 @@ from .integers import VARIANTS, integer_matmul, requantize
 from .parameters import binary32
 from .scheme import Scheme, scheme_of
 
+OF_OUTPUTS = "ww.affine(y) of a layer's outputs y finds one"
 
 def affine_linear(
     x: Affine,
@@ -143,7 +144,9 @@ class Output:
         if variant not in VARIANTS:
             raise ValueError(f"variant = {variant!r}: it may be {', '.join(map(repr, VARIANTS))}")
         self.scheme = self.codes_of(x, bits, signed, scheme)
-        self.scale, self.zero_point = given(scale, zero_point, self.scheme, (), x.scale.dtype.type)
+        self.scale, self.zero_point = given(
+            scale, zero_point, self.scheme, (), x.scale.dtype.type, OF_OUTPUTS
+        )
         sx = Fraction(float(x.scale))
         self.steps = [sx * Fraction(float(s)) for s in np.atleast_1d(w.scale)]
         self.outputs = w.shape[0]
@@ -213,7 +216,7 @@ def check_layer(of_x: str, x: Any, of_w: str, w: Any, axes: int) -> None:
     for name, a in ((of_x, x), (of_w, w)):
         if not isinstance(a, Affine):
             raise TypeError(
-                f"{name} is a {type(a).__name__}; an Affine is wanted, as ww.affine makes"
+                f"{name} is {type(a).__name__}; an Affine is wanted, as ww.affine makes"
             )
         if a.device != "cpu":
             raise TypeError(

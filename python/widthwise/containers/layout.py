@@ -13,6 +13,11 @@ from .._settings import INTEGERS
 Grid = tuple[int, int, int, int, int]
 
 
+def told(key: Any) -> str:
+    """A key as an error says it: of arrays their shape."""
+    return f"of shape {key.shape}" if isinstance(key, np.ndarray) else repr(key)
+
+
 def slice_text(key: slice) -> str:
     parts = [key.start, key.stop, *([] if key.step is None else [key.step])]
     return ":".join("" if part is None else str(part) for part in parts)
@@ -115,7 +120,7 @@ class Layout(NamedTuple):
     def whole_key(self, key: Any) -> tuple[Any, ...]:
         keys = list(key if isinstance(key, tuple) else (key,))
         if any(k is not Ellipsis and not isinstance(k, (slice, *INTEGERS)) for k in keys):
-            raise TypeError(f"key {key!r}: blocks are picked by integers, slices and ...")
+            raise TypeError(f"key {told(key)}: blocks are picked by integers, slices and ...")
         if Ellipsis in keys:
             at = keys.index(Ellipsis)
             keys[at : at + 1] = [slice(None)] * (len(self.shape) - len(keys) + 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _widthwise as core
 from .._array import Array
 from .._code_array import CodeArray
 from .._create import is_tensor, on_gpu
@@ -40,7 +41,7 @@ def pack(x: Any) -> Any:
             f"x is {x.format}, shape {x.shape}: codes of up to 64 bits are packed along an axis"
         )
     where, n = Workplace.of({"x": x}), x.shape[-1]
-    bytes = where.empty((*x.shape[:-1], -(-n * x.format.width // 8)), BYTES)
+    bytes = where.empty((*x.shape[:-1], core.packed_bytes(n, x.format.width)), BYTES)
     if bytes.size:
         where.run("pack_codes", x.format._core, where.codes(x, x.shape), n, bytes._for_core)
     return bytes if isinstance(bytes, DeviceArray) else bytes.bits
@@ -49,7 +50,7 @@ def pack(x: Any) -> Any:
 def packed_size(shape: tuple[int, ...], width: int) -> int:
     """Bytes of codes of so many bits whose rows begin a byte each."""
     *rows, n = shape or (1,)
-    return math.prod(rows) * -(-n * width // 8)
+    return math.prod(rows) * core.packed_bytes(n, width)
 
 
 def unpack(data: Any, format: str | Format, n: int | None = None) -> Any:
@@ -74,10 +75,11 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Any:
         raise ValueError(f"format = {f}: codes of up to 64 bits are packed")
     row = bytes.shape[-1]
     count = 8 * row // f.width if n is None else n
-    if count < 0 or -(-count * f.width // 8) != row:
+    taken = core.packed_bytes(max(count, 0), f.width)
+    if count < 0 or taken != row:
         raise ValueError(
-            f"n = {count}: so many codes of {f.width} bits take {-(-count * f.width // 8)} bytes, "
-            f"and data has {row} a row"
+            f"n = {count}: so many codes of {f.width} bits take {taken} bytes, and data has {row} "
+            "a row"
         )
     where = Workplace.of({"data": bytes})
     codes = where.empty((*bytes.shape[:-1], count), f)

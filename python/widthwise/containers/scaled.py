@@ -13,8 +13,12 @@ from .._machine import by_usual_arithmetic
 from .._missing import asks_for
 from .._settings import checked_seed
 from . import scaled_steps as steps
+<<<<<<< HEAD
 from .compared import Compared
 from .recorded import Recorded
+=======
+from .compared import Compared, WithoutOperators
+>>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
 from .scaled_steps import Data, How, Kind
 
 if TYPE_CHECKING:
@@ -81,7 +85,11 @@ def checked_scale(whose: str, scale: np.float32, how: How) -> np.float32:
     return scale
 
 
+<<<<<<< HEAD
 class Scaled(Compared, Recorded):
+=======
+class Scaled(Compared, WithoutOperators):
+>>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
     """A tensor of data * scale / largest: what `ww.scaled` makes and what comes of it.
 
     Every step is one of binary32, as `value` = (data * scale) * base; data rounds to its dtype:
@@ -97,6 +105,7 @@ class Scaled(Compared, Recorded):
 
     __slots__ = ("_data", "_how", "_kind", "_scale")
     __array_ufunc__ = None  # NumPy's operators leave theirs to ours
+    also = "; + and @ are of two Scaled, x.relu() of one"
     _data: Data
     _scale: np.float32
     _kind: Kind
@@ -373,7 +382,10 @@ class Scaled(Compared, Recorded):
 
     def _terms(self, other: Scaled) -> int:
         if min(self.ndim, other.ndim) == 0 or self.shape[-1] != other.shape[-2:][0]:
-            raise ValueError(f"shapes {self.shape} and {other.shape} do not multiply")
+            raise ValueError(
+                f"a is {self.shape} and b is {other.shape}; a's last axis has to be as long as b's "
+                "last but one (or only one)"
+            )
         if self.shape[-1] == 0:
             raise ValueError(f"shapes {self.shape} and {other.shape}: sums have no terms")
         return self.shape[-1]

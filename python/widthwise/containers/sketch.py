@@ -13,26 +13,48 @@ LOST = 41  # of a binary64's 52 fraction bits
 HALF = np.int64(1 << LOST - 1)
 
 
+Counts = tuple[np.ndarray, np.ndarray]  # keys, and how often each occurs
+
+
+def counted(x: np.ndarray) -> Counts:
+    """A double's upper bits as integers, which are sorted."""
+    doubles = np.ascontiguousarray(x, np.float64).reshape(-1) + 0.0  # no -0
+    return np.unique(doubles.view(np.int64) >> LOST, return_counts=True)
+
+
+class Batch:
+    """Numbers as a calibrator asks for them: these lie here."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self._numbers = numbers
+
+    @property
+    def size(self) -> int:
+        return self._numbers.size
+
+    def ends(self) -> tuple[float, float]:
+        return float(self._numbers.min()), float(self._numbers.max())
+
+    def values(self) -> np.ndarray:
+        """To be kept."""
+        return self._numbers.copy()
+
+    def counts(self) -> Counts:
+        return counted(self._numbers)
+
+
 class Sketch:
     """How often magnitudes occur, to 11 fraction bits, by sign."""
 
     def __init__(self) -> None:
-        self.keys = np.empty(0, np.int64)  # a double's upper bits, sorted as integers
+        self.keys = np.empty(0, np.int64)
         self.counts = np.empty(0, np.int64)
 
     @property
     def nbytes(self) -> int:
         return self.keys.nbytes + self.counts.nbytes
 
-    def count(self, x: np.ndarray) -> None:
-        doubles = np.ascontiguousarray(x, np.float64).reshape(-1) + 0.0  # no -0
-        keys, counts = np.unique(doubles.view(np.int64) >> LOST, return_counts=True)
-        self._add(keys, counts)
-
-    def add(self, other: Sketch) -> None:
-        self._add(other.keys, other.counts)
-
-    def _add(self, keys: np.ndarray, counts: np.ndarray) -> None:
+    def add(self, keys: np.ndarray, counts: np.ndarray) -> None:
         both = np.concatenate([self.keys, keys])
         self.keys, where = np.unique(both, return_inverse=True)
         weights = np.concatenate([self.counts, counts])

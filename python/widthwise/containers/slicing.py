@@ -9,6 +9,7 @@ import numpy as np
 
 from .._device import DeviceArray
 from .grouping import Grouping
+from .layout import told
 
 if TYPE_CHECKING:
     from .affine import Affine
@@ -49,8 +50,8 @@ def part_of(codes: Any, index: Any) -> Any:
 def of_each_axis(index: Any, shape: tuple[int, ...]) -> list[Any]:
     """An integer or a slice for each axis."""
     parts = list(index) if isinstance(index, tuple) else [index]
-    if parts.count(Ellipsis) == 1:
-        at = parts.index(Ellipsis)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
+    if at is not None:
         parts[at : at + 1] = [slice(None)] * (len(shape) - len(parts) + 1)
     parts += [slice(None)] * (len(shape) - len(parts))
     if len(parts) > len(shape):
@@ -60,8 +61,8 @@ def of_each_axis(index: Any, shape: tuple[int, ...]) -> list[Any]:
             continue
         if isinstance(part, bool) or not isinstance(part, int | np.integer):
             raise TypeError(
-                f"index {part!r}: integers and slices are taken where there are several scales; "
-                "x.to_float64() takes any"
+                f"index {told(part)}: integers and slices are taken where there are several "
+                "scales; x.to_float64() takes any"
             )
         parts[i] = int(part)
     return parts

@@ -9,23 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat, is_container
 from .._format import Format
 from .._safetensors import Checkpoint, Entry, entry_of_codes
 from .._spelling import as_key, spelling
-from .chunks import (
-    POSITIVE,
-    Cut,
-    Options,
-    Packer,
-    Parts,
-    Scheme,
-    cuts_of,
-    is_packed,
-    packed_length,
-    unpacked,
-)
+from .chunks import POSITIVE, Cut, Options, Packer, Parts, Scheme, cuts_of, is_packed, unpacked
 from .coded import Bare
 from .scheme import is_affine, parsed
 from .streamed import AffineScheme, BlockScheme
@@ -129,7 +119,7 @@ def packed_shape(f: Format, shape: tuple[int, ...]) -> tuple[int, ...]:
     """With bytes along the last axis, where a row of it is whole bytes; else they are one row."""
     if shape and shape[-1] * f.width % 8 == 0:
         return (*shape[:-1], shape[-1] * f.width // 8)
-    return (packed_length(math.prod(shape), f.width),)
+    return (core.packed_bytes(math.prod(shape), f.width),)
 
 
 class Writer:

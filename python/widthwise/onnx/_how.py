@@ -8,7 +8,7 @@ import numpy as np
 
 from .._block_format import is_container
 from .._host import check_format, whole
-from ..containers.given import given, given_scales, refuse_both
+from ..containers.given import FOUND, given, given_scales, refuse_both
 from ..containers.scheme import is_affine, parsed
 
 
@@ -86,7 +86,7 @@ def numbers_given(text: str, scale: Any, zero_point: Any) -> tuple[np.ndarray, n
             f"scale has {scales.size} numbers, and {text} has one for all channels; write "
             f"'{rule.text('channel')}'"
         )
-    return given(scales, zeros, rule, scales.shape, np.float32)
+    return given(scales, zeros, rule, scales.shape, np.float32, FOUND)
 
 
 def single(x: Any) -> np.ndarray:

@@ -181,7 +181,7 @@ class MultiheadAttention(Converted, nn.MultiheadAttention):
     def __init__(self, *args: Any, **how: Any) -> None:
         construct(self, nn.MultiheadAttention, args, how)
 
-    def forward(
+    def computed(
         self,
         query: torch.Tensor,
         key: torch.Tensor,

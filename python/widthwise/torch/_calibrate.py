@@ -17,11 +17,13 @@ from .._format import Format
 from .._format_facts import highest, lowest
 from .._table import Findings
 from ..containers.affine import affine
-from ..containers.calibration import GRID, METHODS, check_method
+from ..containers.calibration import GRID, METHODS, check_data, check_method
 from ..containers.calibrator import Calibrator
 from ..containers.coded import saturating, scales_lead_to
 from ..containers.parameters import binary32
 from ..containers.scheme import is_affine, parsed
+from ..containers.sketch import LOST, Counts
+from ._gpu import lies_there
 from ._layers import ROLES, Converted, Quantizer, Scales, weights_of
 
 COLUMNS = ("name", "of", "format", "lo", "hi", "scale", "zero_point", "past", "how")
@@ -89,7 +91,7 @@ def calibrate(
             place.layer.__dict__.pop("watchers", None)  # the class's own, which are none
     found = {place: place.scale() for place in watched}
     for place, (scale, zero_point) in found.items():
-        place.layer.keep_scale(place.of, scale, zero_point, place.device)
+        place.layer.keep_scale(place.of, scale, zero_point, place.home)
     return Findings(COLUMNS, [place.row() for place in places])
 
 
@@ -141,12 +143,18 @@ class Place:
 
     def observe(self, x: torch.Tensor) -> None:
         self.device = x.device
-        values = x.detach().double() if x.dtype == torch.float64 else x.detach().float()
         try:
             for calibrator in {self.seen, self.counted}:
-                calibrator.observe(values.cpu().numpy())
+                look_at(x, calibrator)
         except ValueError as why:
             raise ValueError(f"{self}: {why}") from None
+
+    @property
+    def home(self) -> torch.device:
+        """Where the layer lies, which may compute elsewhere; of one without parameters where its
+        data came."""
+        own = next(self.layer.parameters(), None)
+        return self.device if own is None else own.device
 
     def scale(self) -> tuple[float, int]:
         if not self.seen.count:
@@ -197,6 +205,47 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.of} of '{self.name}', {self.format}"
+
+
+def in_floats(x: torch.Tensor) -> torch.Tensor:
+    return x.detach() if x.dtype == torch.float64 else x.detach().float()
+
+
+def values_here(x: torch.Tensor) -> np.ndarray:
+    return in_floats(x).cpu().numpy()
+
+
+def look_at(x: torch.Tensor, calibrator: Calibrator) -> None:
+    if lies_there(x):
+        calibrator._see(BatchThere(x))
+    else:
+        calibrator.observe(values_here(x))
+
+
+class BatchThere:
+    """A tensor on a GPU as a calibrator asks for it: its numbers come here where they are kept,
+    else how often they occur."""
+
+    def __init__(self, x: torch.Tensor) -> None:
+        self._numbers = in_floats(x)
+        if not (x.numel() and self._numbers.isfinite().all()):
+            check_data(values_here(x))
+
+    @property
+    def size(self) -> int:
+        return self._numbers.numel()
+
+    def ends(self) -> tuple[float, float]:
+        low, high = self._numbers.aminmax()
+        return float(low), float(high)
+
+    def values(self) -> np.ndarray:
+        return values_here(self._numbers)
+
+    def counts(self) -> Counts:
+        doubles = self._numbers.double().reshape(-1) + 0.0
+        keys, counts = torch.unique(doubles.view(torch.int64) >> LOST, return_counts=True)
+        return keys.cpu().numpy(), counts.cpu().numpy()
 
 
 def pass_by(x: torch.Tensor) -> None:

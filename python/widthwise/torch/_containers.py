@@ -12,13 +12,11 @@ from .. import _host
 from .._device import DeviceArray
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine, affine
-from ..containers.affine_steps import empty_codes, fill
+from ..containers.affine_steps import fill_raising, place_of
 from ..containers.numbers import as_numbers
-from ..containers.scheme import MOST_BITS, Scheme, is_affine
+from ..containers.scheme import is_affine
 from ._gpu import lies_there, numbers_there, tensor_there
 from ._memory import known, values_of
-
-LONG = Scheme(MOST_BITS, True, "symmetric_full")
 
 
 def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed: int) -> Any:
@@ -74,21 +72,18 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
 def unclamped(x: torch.Tensor, made: Callable[..., Any]) -> torch.Tensor:
     """Which numbers of x affine codes reach, as `made` makes these."""
     if lies_there(x):
-        found = made()
-        if found.bits < MOST_BITS:
-            return unclamped_there(found, as_numbers(exact_numbers(x)))
-    _, flags = made(flags=True)
-    return torch.from_numpy(np.asarray((flags & _host.OVERFLOW) == 0)).to(x.device)
+        flags = raised_there(made(), as_numbers(exact_numbers(x)))
+    else:
+        flags = torch.from_numpy(np.asarray(made(flags=True)[1]))
+    return (flags & _host.OVERFLOW) == 0
 
 
-def unclamped_there(found: Affine, numbers: DeviceArray) -> torch.Tensor:
-    """Which numbers have the same code in 32 bits: those have a code of their own on either side of
-    all that a shorter format has, and stay there, where flags would not."""
-    codes = empty_codes(numbers.shape, LONG, numbers)
-    long = Affine._of(codes, found.scale, found.zero_point, LONG, found.grouping)
-    fill(long, numbers, "exact", _host.NEAREST, False, 0)
-    n, rule = tensor_there(codes).view(torch.int32), found.scheme
-    return (n >= rule.qmin) & (n <= rule.qmax)
+def raised_there(found: Affine, numbers: DeviceArray) -> torch.Tensor:
+    """The flags of numbers as they become codes once more."""
+    flags = place_of(numbers).flags(numbers.shape, True)
+    assert flags is not None
+    fill_raising(found, numbers, "exact", _host.NEAREST, flags, 0)
+    return tensor_there(flags.there())
 
 
 def highest_there(found: Any, x: torch.Tensor) -> torch.Tensor:

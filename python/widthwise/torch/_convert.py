@@ -10,6 +10,7 @@ from torch import nn
 from .._layer_rules import covers, decided, rules_of
 from .._table import Table
 from ._attention import MultiheadAttention
+from ._backend import check_backend
 from ._layers import (
     ROLES,
     Conv1d,
@@ -34,7 +35,9 @@ OURS: dict[type[nn.Module], type[Converted]] = {
 COLUMNS = ("name", "type", "how")
 
 
-def convert(model: nn.Module, rules: Any, *, preserve: Iterable[Any] = ()) -> nn.Module:
+def convert(
+    model: nn.Module, rules: Any, *, preserve: Iterable[Any] = (), backend: str = "auto"
+) -> nn.Module:
     """Let a model's layers compute by formats and units; it is changed itself, its numbers not.
 
     Parameters stay the same objects under the same names: state_dict loads both ways, and an
@@ -50,12 +53,15 @@ def convert(model: nn.Module, rules: Any, *, preserve: Iterable[Any] = ()) -> nn
             decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
             Pairs in a list do as well, and one value alone is for all layers.
         preserve: keys as of rules, of what stays whatever the rules say: ["head", nn.Conv2d].
+        backend: where layers compute whose rule has no `backend` of its own: 'auto' is where their
+            tensors lie. 'cpu' and 'cuda' bring tensors that lie elsewhere there, and the results
+            back, to the same bits.
     Returns:
         The model.
     Raises:
         ValueError: a rule that fits no layer, or a key to preserve that fits no module; a text
-            that is no unit or format; units that scale blocks in a convolution. The model is not
-            changed.
+            that is no unit or format; units that scale blocks in a convolution; backend='cuda',
+            and torch finds no GPU or Widthwise cannot use it. The model is not changed.
 
     >>> from torch import nn
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -65,15 +71,17 @@ def convert(model: nn.Module, rules: Any, *, preserve: Iterable[Any] = ()) -> nn
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is {type(model).__name__}; a torch.nn.Module is wanted")
+    check_backend(backend)
     read = rules_of(rules, Scheme._fields, read_scheme)
     layers = left(model, preserve)
     schemes = decided(read, list(layers.items()), none_of(model))
-    found = {name: how for name, how in zip(layers, schemes, strict=True) if how is not None}
+    pairs = zip(layers, schemes, strict=True)
+    found = {name: placed(how, backend) for name, how in pairs if how is not None}
     for name, scheme in found.items():
         check_fits(name, layers[name], scheme)
     for name, scheme in found.items():
         layer = layers[name]
-        if isinstance(layer, Converted) and layer.scheme != scheme:
+        if isinstance(layer, Converted) and not scheme.has_bits_of(layer.scheme):
             layer.forget_scales()
         become(layer, OURS[kind_of(layer)], scheme)
     return model
@@ -179,6 +187,11 @@ def plain_again(module: Converted) -> None:
     module.__class__ = module.plain  # type: ignore[assignment]
     del module.scheme
     without_own_forward(module)
+
+
+def placed(scheme: Scheme, backend: str) -> Scheme:
+    """A scheme that names no place of its own computes at this one."""
+    return scheme._replace(backend=backend) if scheme.backend == "auto" else scheme
 
 
 def read_scheme(how: Any) -> Scheme:

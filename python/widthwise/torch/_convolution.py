@@ -15,7 +15,7 @@ from .._host import NO_BLOCKS, one_dtype, step_of_each, unit_of, whole_seed
 from ._gpu import lies_there
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import told_multiplier
-from ._op import Op, are_tensors, following, met_directly, one_by_one
+from ._op import Op, are_tensors, following, may_be_tensors, met_directly, one_by_one
 from ._product import How, backward_of, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
@@ -376,7 +376,8 @@ def conv3d(
 def convolved(tensors: Any, steps: Any, groups: int, of: How, seed: Any, axes: int) -> torch.Tensor:
     """One shape for all: images, with a height of 1 where there is none."""
     x, w, bias = tensors
-    are_tensors(x=x, w=w, bias=bias)
+    are_tensors(x=x, w=w)
+    may_be_tensors(bias=bias)
     check_shapes(x, w, bias, groups, axes)
     for each in of[:2]:
         if scales_blocks(each):

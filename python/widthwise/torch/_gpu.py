@@ -31,7 +31,8 @@ def gpu_of(x: torch.Tensor) -> int:
         return _device.gpu_of(_device.name_of(x.get_device()))
     except ValueError as why:
         raise ValueError(
-            f"a tensor lies on {x.device}, and {why}; bring it here with .cpu()"
+            f"a tensor lies on {x.device}, and {why}; bring it here with .cpu(), or convert(model, "
+            "rules, backend='cpu') has layers do so"
         ) from None
 
 

@@ -13,6 +13,7 @@ from torch import nn
 from .. import _widthwise as core
 from .._host import check_format, env_of, text, unit_of
 from .._product import Multiplier, bound_multiplier
+from ._backend import check_backend, computed_on, lie_on
 from ._convolution import conv1d, conv2d, conv3d
 from ._multiplier import called
 from ._product import linear
@@ -32,18 +33,23 @@ class Scheme(NamedTuple):
     rounding: str = "rne"
     multiplier: Multiplier = None  # a name, or what a caller gave
     backward_multiplier: Multiplier = None
+    backend: str = "auto"  # where it computes
 
     def told(self) -> str:
         pairs = zip(self._fields, self, strict=True)
         named = [(k, v if isinstance(v, str | None) else called(v)) for k, v in pairs]
-        return ", ".join(f"{k}={v}" for k, v in named if v is not None and (k, v) != PLAIN)
+        return ", ".join(f"{k}={v}" for k, v in named if v is not None and (k, v) not in PLAIN)
+
+    def has_bits_of(self, other: Scheme) -> bool:
+        """Whether both compute the same, if at two places."""
+        return self._replace(backend=other.backend) == other
 
     def of_products(self) -> dict[str, Any]:
         """What a product under the unit takes."""
         return {key: getattr(self, key) for key in OF_PRODUCTS}
 
 
-PLAIN = ("rounding", "rne")
+PLAIN = {("rounding", "rne"), ("backend", "auto")}
 MULTIPLIERS = ("multiplier", "backward_multiplier")
 OF_PRODUCTS = ("unit", "backward_unit", *MULTIPLIERS)
 
@@ -68,6 +74,7 @@ def scheme_of(**how: Any) -> Scheme:
         if format is not None:
             check_format(format)
     env_of(scheme.rounding)
+    check_backend(scheme.backend)
     return scheme
 
 
@@ -128,6 +135,16 @@ class Converted(Scales):
     plain: type[nn.Module]  # what `revert` makes of it
     beside = ""  # what `report` tells of steps that no setting is for
 
+    def forward(self, *args: Any, **how: Any) -> Any:
+        backend = self.scheme.backend
+        if backend == "auto" or lie_on(backend, self, (args, how)):
+            return self.computed(*args, **how)
+        return computed_on(backend, self, args, how)
+
+    def computed(self, *args: Any, **how: Any) -> Any:
+        """What it gives of tensors that lie together."""
+        raise NotImplementedError
+
     def takes(self, name: str) -> bool:
         of = name.partition("_")[0]
         return of != "value" and getattr(self.scheme, of) is not None
@@ -161,7 +178,7 @@ class OfOneProduct(Converted):
     def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def computed(self, x: torch.Tensor) -> torch.Tensor:
         return self.delivered(self.product(self.taken_in(x), self.weighted(self.weight)))
 
 
@@ -187,8 +204,8 @@ class Linear(OfOneProduct, nn.Linear):
     Args:
         in_features, out_features, bias, device, dtype: as torch has them.
         how: unit, backward_unit, multiplier, backward_multiplier (as `linear` takes them), formats
-            of the input, weight, output and of the gradient that comes back (backward), and
-            rounding. What is left out stays torch's own.
+            of the input, weight, output and of the gradient that comes back (backward), rounding
+            and backend (as `convert` takes it). What is left out stays torch's own.
 
     >>> import torch
     >>> layer = Linear(2, 1, unit="mac(e4m3fn, sum=e5m10)", backward_unit="mac(e5m2, sum=e5m10)")

@@ -14,7 +14,6 @@ from ._gpu import lies_there, wherever
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSORS = ("Tensor", "Tensor?")  # in schemas
-OPTIONAL = ("bias", "c", "scale_result")  # tensors that may be None
 # A call is over when it returns, for which a captured graph has no place. Old torch lacks that tag.
 TAGS = [torch.Tag.pt2_compliant_tag]
 TAGS += [torch.Tag.cudagraph_unsafe] if hasattr(torch.Tag, "cudagraph_unsafe") else []
@@ -100,10 +99,15 @@ class Op:
 def are_tensors(**named: Any) -> None:
     """What a function that computes with tensors is given."""
     for name, x in named.items():
-        if not isinstance(x, torch.Tensor) and (x is not None or name not in OPTIONAL):
+        if not isinstance(x, torch.Tensor):
             raise TypeError(
                 f"{name} is {type(x).__name__}; a tensor is wanted: torch.as_tensor({name})"
             )
+
+
+def may_be_tensors(**named: Any) -> None:
+    """What it may be given besides, or None."""
+    are_tensors(**{name: x for name, x in named.items() if x is not None})
 
 
 def transformed() -> bool:

@@ -12,7 +12,7 @@ from .._unit import Unit
 from ._containers import exact_numbers
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import multiplier_text, told_multiplier
-from ._op import Op, are_tensors, drawn_seed, following, one_by_one
+from ._op import Op, are_tensors, drawn_seed, following, may_be_tensors, one_by_one
 
 How = tuple[str, str, str | None, str | None]  # units and multipliers, forward and backward
 PRODUCT = (
@@ -207,7 +207,8 @@ def matmul(
     tensor([[ 5., 11.],
             [11., 25.]])
     """
-    are_tensors(a=a, b=b, c=c)
+    are_tensors(a=a, b=b)
+    may_be_tensors(c=c)
     if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
         raise ValueError(
             f"a is {tuple(a.shape)} and b is {tuple(b.shape)}; a's last axis and b's last but one "
@@ -294,7 +295,8 @@ def linear(
     >>> linear(torch.tensor([1.0, 2.0]), torch.tensor([[3.0, 4.0]]), unit="mac(e5m10)")
     tensor([11.])
     """
-    are_tensors(x=x, weight=weight, bias=bias)
+    are_tensors(x=x, weight=weight)
+    may_be_tensors(bias=bias)
     if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
         raise ValueError(
             f"x is {tuple(x.shape)} and weight is {tuple(weight.shape)}; (..., inputs) and "

@@ -13,7 +13,7 @@ from .._host import unit_of
 from .._unit import Unit
 from ._gpu import wherever
 from ._memory import DTYPES, codes_in, rounded_codes, tensor_of, values_of
-from ._op import LIBRARY, TAGS, are_tensors
+from ._op import LIBRARY, TAGS, are_tensors, may_be_tensors
 
 FP8 = {torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2"}
 FORMATS = {"e4m3": "e4m3fn", "e5m2": "e5m2"}
@@ -253,10 +253,8 @@ def split_of(split: Any, profile: str) -> tuple[int, str]:
 
 
 def check_scale_result(scale: Any) -> None:
-    if scale is None:
-        return
-    are_tensors(scale_result=scale)
-    if scale.dtype != torch.float32 or scale.numel() != 1:
+    may_be_tensors(scale_result=scale)
+    if scale is not None and (scale.dtype != torch.float32 or scale.numel() != 1):
         raise TypeError(
             f"scale_result is {scale.dtype} of shape {tuple(scale.shape)}; one float32 is wanted"
         )
@@ -265,7 +263,8 @@ def check_scale_result(scale: Any) -> None:
 def check(a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, profile: str) -> None:
     if profile not in PROFILES:
         raise ValueError(f"profile = {profile!r}: it may be {', '.join(map(repr, PROFILES))}")
-    are_tensors(a=a, b=b, scale_a=scale_a, scale_b=scale_b, bias=bias)
+    are_tensors(a=a, b=b, scale_a=scale_a, scale_b=scale_b)
+    may_be_tensors(bias=bias)
     for name, x in (("a", a), ("b", b)):
         if x.dtype not in FP8:
             raise TypeError(f"{name} holds {x.dtype}; torch.float8_e4m3fn or float8_e5m2 is wanted")
