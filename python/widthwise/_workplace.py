@@ -36,7 +36,6 @@ class Numbers:
             core.copy_out(_device.queue(self._gpu), self._here, self._memory.address)
         return self._here
 
-
     def there(self) -> _device.DeviceArray:
         """Those of a byte each that lie on a GPU, in the memory that they have."""
         assert self._gpu is not None and self._memory is not None and self._here.itemsize == 1

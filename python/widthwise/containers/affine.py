@@ -38,11 +38,7 @@ MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
 
 
-<<<<<<< HEAD
-class Affine(NotOneArray, Compared, Recorded):
-=======
-class Affine(NotOneArray, Compared, WithoutOperators):
->>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
+class Affine(NotOneArray, Compared, WithoutOperators, Recorded):
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from ..display.style import Card
 
 
-<<<<<<< HEAD
-class Blocks(Compared, Container, Recorded):
-=======
 def numbers_of(x: Any) -> Any:
     """Blocks, and those in a sequence, as what they stand for."""
     if isinstance(x, tuple | list):
@@ -34,8 +31,7 @@ def numbers_of(x: Any) -> Any:
     return x.to_float64() if isinstance(x, Blocks) else x
 
 
-class Blocks(Compared, WithoutOperators, Container):
->>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
+class Blocks(Compared, WithoutOperators, Container, Recorded):
     """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 
     `ww.blocks` makes them of numbers, `Blocks.of` of codes.

@@ -33,11 +33,7 @@ from .packing import packed_size
 from .recorded import Recorded
 
 
-<<<<<<< HEAD
-class Coded(Compared, Recorded):
-=======
-class Coded(Compared, WithoutOperators):
->>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
+class Coded(Compared, WithoutOperators, Recorded):
     """Codes of a format, and the binary32 scale that their values are multiplied by.
 
     `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.

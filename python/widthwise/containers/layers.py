@@ -17,6 +17,7 @@ from .scheme import Scheme, scheme_of
 
 OF_OUTPUTS = "ww.affine(y) of a layer's outputs y finds one"
 
+
 def affine_linear(
     x: Affine,
     w: Affine,

@@ -13,12 +13,8 @@ from .._machine import by_usual_arithmetic
 from .._missing import asks_for
 from .._settings import checked_seed
 from . import scaled_steps as steps
-<<<<<<< HEAD
-from .compared import Compared
-from .recorded import Recorded
-=======
 from .compared import Compared, WithoutOperators
->>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
+from .recorded import Recorded
 from .scaled_steps import Data, How, Kind
 
 if TYPE_CHECKING:
@@ -85,11 +81,7 @@ def checked_scale(whose: str, scale: np.float32, how: How) -> np.float32:
     return scale
 
 
-<<<<<<< HEAD
-class Scaled(Compared, Recorded):
-=======
-class Scaled(Compared, WithoutOperators):
->>>>>>> 7789d020bb70cc5267b347cdb0ab7b917709a822
+class Scaled(Compared, WithoutOperators, Recorded):
     """A tensor of data * scale / largest: what `ww.scaled` makes and what comes of it.
 
     Every step is one of binary32, as `value` = (data * scale) * base; data rounds to its dtype:
