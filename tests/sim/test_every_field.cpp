@@ -154,9 +154,9 @@ TEST_CASE("an enumerator that came later is refused by engines that compute in t
         Unit u = parse_unit(text);
         const std::size_t k = some_length(u);
         change(u);
-        CAPTURE(text);
-        CAPTURE(engine);
-        CAPTURE(what);
+        CAPTURE(std::string(text));
+        CAPTURE(std::string(engine));
+        CAPTURE(std::string(what));
         CHECK_FALSE(opinion(engine, u, false, k).takes);
       }
 }
