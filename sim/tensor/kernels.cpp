@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/truncated-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::tensor::HWY_NAMESPACE {
 
@@ -21,16 +23,7 @@ using I = hn::Vec<Ints>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using B = hn::Vec<Bits>;
 
-// Toward zero. ConvertTo mends numbers past int32, which a good tile has not.
-HWY_INLINE I truncated(V x) {
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  return I{_mm512_cvttps_epi32(x.raw)};
-#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
-  return I{_mm256_cvttps_epi32(x.raw)};
-#else
-  return hn::ConvertTo(Ints(), x);
-#endif
-}
+using widthwise::HWY_NAMESPACE::truncated;
 
 // Exponents stand where a float's do: e as e 2^23.
 HWY_INLINE I in_place(std::int32_t e) { return hn::Set(Ints(), e * (1 << 23)); }
