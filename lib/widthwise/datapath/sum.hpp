@@ -78,25 +78,6 @@ constexpr void put_sum(const Total<M>& total, const Votes<M>& votes, std::int64_
   z.lane = lane, z.is_c = false, z.length = z.unknown;
 }
 
-// The least exponent that terms are aligned at; an exact or fixed-point sum has none.
-constexpr std::optional<std::int64_t> floor_of(const Align& align) {
-  return align.reference == Reference::max_exponent ? align.e_floor : std::nullopt;
-}
-
-// All terms vote: the exponent that they are aligned at is the largest of one that is not zero.
-template <class M, class All>
-WIDTHWISE_WITHIN constexpr Int<M> elected(const Align& align, const All& all, Votes<M>& votes) {
-  Int<M> e{INT64_MIN};
-  each(all, [&](const Term<M>& t) {
-    votes.take(t);
-    e = select(t.zero, e, greater(e, t.e));
-  });
-  if (any(votes.zeros)) e = select(votes.zeros, Int<M>{}, e);
-  if (const auto floor = floor_of(align))
-    e = select(votes.zeros, Int<M>{*floor}, greater(e, Int<M>{*floor}));
-  return e;
-}
-
 // The terms as integers, added.
 template <class M, class All, class State, class Trace>
 WIDTHWISE_WITHIN constexpr Total<M> sum_aligned(const SumRule<M>& s, const All& all,
@@ -124,7 +105,16 @@ template <class M, class All, class State, class Trace>
 WIDTHWISE_APART constexpr void fused_sum(const SumRule<M>& s, const All& all, std::int64_t reach,
                                          State& progress, Trace& trace, Term<M>& z) {
   Votes<M> votes(all.front());
-  const Int<M> e = elected(s.align, all, votes);
+  Int<M> e{INT64_MIN};
+  each(all, [&](const Term<M>& t) {
+    votes.take(t);
+    e = select(t.zero, e, greater(e, t.e));
+  });
+  const Align& align = s.align;
+  const bool floored = align.reference == Reference::max_exponent && align.e_floor;
+  if (any(votes.zeros)) e = select(votes.zeros, Int<M>{}, e);
+  if (floored) e = select(votes.zeros, Int<M>{*align.e_floor}, greater(e, Int<M>{*align.e_floor}));
+
   SpecialSum<M> special;
   if (any(votes.endless)) each(all, [&](const Term<M>& t) { special.take(t); });
   const State before = progress;
@@ -133,8 +123,7 @@ WIDTHWISE_APART constexpr void fused_sum(const SumRule<M>& s, const All& all, st
     total = sum_aligned<M>(s, all, e, reach, progress, trace);
 
   put_sum(total, votes, all.front().lane, z);
-  const Int<M> of_zeros = floor_of(s.align) ? Int<M>(e - window_frac(s.align, s.late)) : Int<M>{};
-  z.q = select(votes.zeros, of_zeros, total.q);
+  z.q = select(votes.zeros, floored ? Int<M>(e - window_frac(align, s.late)) : Int<M>{}, total.q);
   z.e = select(votes.zeros, Int<M>{}, e);
   if (any(total.nar)) put_nar(total.nar, z);
   if (any(votes.endless)) {
