@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "widthwise/rounder.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
@@ -190,7 +190,7 @@ void add_round(Entries& x, const Round& r, NanResult nan) {
   }
   x.policy("FLUSH", rounder.flush);
   x.policy("OVERFLOW", rounder.overflow);
-  x.flag("ZERO_IS_PLUS", r.zero_sign != ZeroSign::ieee, "exact zeros are never -0");
+  x.flag("ZERO_IS_PLUS", !zero_is_negative(r, true, false), "exact zeros are never -0");
   x.flag("KEEPS_ZERO_SIGN", rounder.keeps_zero_sign, "what is rounded to zero may be -0");
 }
 

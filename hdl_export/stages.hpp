@@ -58,7 +58,11 @@ struct RoundingPorts {
   std::string nan{}, inf{}, sign{};       // where the term's own are overridden
   NanResult made = NanResult::canonical;  // the NaN that is delivered, whatever the operands
   std::optional<std::string> stages{};  // its steps are stages of the unit, named with this prefix
+  bool cut = false;                     // it was, and zeros of sums have their signs
 };
+
+// Whether a sum that is zero keeps its sign there (zero_sign, datapath 3.4).
+bool keeps_sum_zeros(const Round& r);
 
 // Whether aligning and adding are two stages of the unit, and the register keeps its sum.
 struct SumStages {
@@ -151,8 +155,9 @@ class Stages {
   Term declared_like(const std::string& name, const Term& t, int lanes);
   Bus exp(const Term& t) const { return t.bus.part("exp", out_.exponent_bits()); }
   void reach_of_rounding(const Term& t, const Format& f, int digits);
-  Connections rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to) const;
-  Delivery delivery(const Term& t, const Round& round, NanResult made);
+  Connections rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to,
+                                  bool cut) const;
+  Delivery delivery(const Term& t, const Round& round, const RoundingPorts& ports);
   Delivery fixed_delivery(const Term& t, const Round& round);
   Delivery tapered_delivery(const Term& t, const Round& round);
   Connections term_ports(const Term& t, const std::string& index) const;

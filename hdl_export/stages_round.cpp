@@ -5,6 +5,7 @@
 #include "codes.hpp"
 #include "format_constants.hpp"
 #include "stages.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -22,7 +23,25 @@ Endings endings(const Rounder<Code>& to) {
           infinite(false).code != infinite(true).code, infinite(false).flags != 0};
 }
 
+// What becomes of the signs of zeros: bit 0 of +, bit 1 of -.
+struct ZeroSigns {
+  bool plus, minus;
+
+  bool operator==(const ZeroSigns&) const = default;
+  std::string literal() const { return fmt::format("2'b{:d}{:d}", minus, plus); }
+};
+constexpr ZeroSigns kept{false, true};
+ZeroSigns of_all(const Rounder<Code>& to) {
+  return {delivered_sign(to, true, false), delivered_sign(to, true, true)};
+}
+// Of those of sums, whose addends had one sign.
+ZeroSigns of_sums(const Round& r) {
+  return {zero_is_negative(r, false, false), zero_is_negative(r, true, false)};
+}
+
 }  // namespace
+
+bool keeps_sum_zeros(const Round& r) { return of_sums(r) == kept; }
 
 // The leading digit may stand anywhere in sig, and rounding asks how far it lies from the least
 // exponent, either way.
@@ -37,8 +56,8 @@ void Stages::reach_of_rounding(const Term& t, const Format& f, int digits) {
   out_.reach(f.top_field());
 }
 
-Connections Stages::rounding_parameters(const Term& t, const Round& round,
-                                        const Rounder<Code>& to) const {
+Connections Stages::rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to,
+                                        bool cut) const {
   const Format& f = round.fmt;
   const Endings end = endings(to);
   return {{"W", decimal(t.bus.width)},
@@ -57,11 +76,11 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"IS_SIGNED", truth(f.is_signed())},
           {"HAS_ZERO", truth(f.zero)},
           {"HAS_NAN", truth(f.has_nan())},
-          {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
+          {"ZERO_SIGNS", of_all(to).literal()},
           {"FLUSH", truth(to.flush != Flush::keep && !f.all_normal())},
           {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
           {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
-          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign != ZeroSign::ieee)},
+          {"SUM_ZERO_SIGNS", (cut ? kept : of_sums(round)).literal()},
           {"INFINITY_RAISES", truth(end.infinity_raises)},
           {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
           {"PAST_HAS_SIGN", truth(end.past_has_sign)},
@@ -81,10 +100,9 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
   reach_of_rounding(t, round.fmt, keep + 3);
   out_.assign(z.nan().name, t.nan().name);
   out_.assign(z.inf().name, t.inf().name);
-  const bool plus = round.zero_sign != ZeroSign::ieee;
-  out_.assign(z.sign().name,
-              plus ? fmt::format("{} & ({} | ~{})", t.sign().name, t.inf().name, z.zero().name)
-                   : t.sign().name);
+  out_.assign(z.sign().name, keeps_sum_zeros(round) ? t.sign().name
+                                                    : fmt::format("{} & ({} | ~{})", t.sign().name,
+                                                                  t.inf().name, z.zero().name));
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
     out_.instance("ww_cut", name + "_stage",
                   {{"W", decimal(t.bus.width)},
@@ -98,14 +116,14 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
   return z;
 }
 
-Stages::Delivery Stages::delivery(const Term& t, const Round& round, NanResult made) {
+Stages::Delivery Stages::delivery(const Term& t, const Round& round, const RoundingPorts& ports) {
   require_rounded(round.fmt);
   if (round.fmt.is_fixed()) return fixed_delivery(t, round);
   if (round.fmt.is_tapered()) return tapered_delivery(t, round);
-  const Rounder<Code> to(round, made);
+  const Rounder<Code> to(round, ports.made);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
   return {"ww_deliver",
-          rounding_parameters(t, round, to),
+          rounding_parameters(t, round, to, ports.cut),
           {{"normalise", "PIPE_NORMALISE"},
            {"denormalise", "PIPE_DENORMALISE"},
            {"round", "PIPE_ROUND"}}};
@@ -113,7 +131,7 @@ Stages::Delivery Stages::delivery(const Term& t, const Round& round, NanResult m
 
 void Stages::deliver(const std::string& name, const Term& t, const Round& round,
                      const RoundingPorts& ports) {
-  const Delivery how = delivery(t, round, ports.made);
+  const Delivery how = delivery(t, round, ports);
   const auto write = [&] { deliver_module(name, t, round, how, ports); };
   if (!ports.stages) return write();
   std::vector<std::string> further;

@@ -42,15 +42,15 @@ std::string Roundings::rounding(const Place& place) {
 
 std::string Roundings::round(const Place& place, const Term& exact, const std::string& mixed,
                              const Specials* specials) {
-  Round r = place.round;
+  const Round& r = place.round;
   RoundingPorts ports{.rm = rounding(place), .random = random(place, exact.bus.lanes)};
   ports.stages = place.stages;
   if (!mixed.empty()) ports.mixed = mixed;
   Term t = exact;
   if (r.post_norm_frac) {
     t = stages_.cut(place.name + "_cut", exact, r);
-    if (r.zero_sign != ZeroSign::ieee) ports.mixed = "1'b0";
-    if (r.zero_sign == ZeroSign::plus) r.zero_sign = ZeroSign::ieee;
+    ports.cut = true;
+    if (!keeps_sum_zeros(r)) ports.mixed = "1'b0";
   }
   if (specials) {
     ports.nan = fmt::format("{} | (!{} & {})", specials->nan(), specials->inf(), t.nan().name);

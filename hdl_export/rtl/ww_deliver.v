@@ -18,11 +18,11 @@ module ww_deliver #(
   parameter IS_SIGNED = 1'b1,
   parameter HAS_ZERO = 1'b1,
   parameter HAS_NAN = 1'b1,
-  parameter KEEPS_ZERO_SIGN = 1'b1,
+  parameter [1:0] ZERO_SIGNS = 2'b10,
   parameter FLUSH = 1'b0,
   parameter FLUSH_TO_PLUS = 1'b0,
   parameter OVERFLOW_STOPS = 1'b1,
-  parameter EXACT_ZEROS_ARE_PLUS = 1'b0,
+  parameter [1:0] SUM_ZERO_SIGNS = 2'b10,
   parameter INFINITY_RAISES = 1'b0,
   parameter INFINITY_HAS_SIGN = 1'b1,
   parameter PAST_HAS_SIGN = 1'b1,
@@ -113,8 +113,8 @@ module ww_deliver #(
     .q({nan3, inf3, mixed3, invalid3, zero3, sign3, rm3, magnitude3, lossy3, tiny3, over3}));
 
   ww_pack #(.EXP(EXP), .FRAC(FRAC), .IS_SIGNED(IS_SIGNED), .HAS_ZERO(HAS_ZERO), .HAS_NAN(HAS_NAN),
-            .KEEPS_ZERO_SIGN(KEEPS_ZERO_SIGN), .FLUSH(FLUSH), .FLUSH_TO_PLUS(FLUSH_TO_PLUS),
-            .OVERFLOW_STOPS(OVERFLOW_STOPS), .EXACT_ZEROS_ARE_PLUS(EXACT_ZEROS_ARE_PLUS),
+            .ZERO_SIGNS(ZERO_SIGNS), .FLUSH(FLUSH), .FLUSH_TO_PLUS(FLUSH_TO_PLUS),
+            .OVERFLOW_STOPS(OVERFLOW_STOPS), .SUM_ZERO_SIGNS(SUM_ZERO_SIGNS),
             .INFINITY_RAISES(INFINITY_RAISES), .INFINITY_HAS_SIGN(INFINITY_HAS_SIGN),
             .PAST_HAS_SIGN(PAST_HAS_SIGN), .MAX_FINITE(MAX_FINITE), .NAN(NAN),
             .INFINITY(INFINITY), .PAST(PAST)) pack (

@@ -7,11 +7,11 @@ module ww_pack #(
   parameter IS_SIGNED = 1'b1,
   parameter HAS_ZERO = 1'b1,
   parameter HAS_NAN = 1'b1,
-  parameter KEEPS_ZERO_SIGN = 1'b1,
+  parameter [1:0] ZERO_SIGNS = 2'b10,      // what + and - of zeros become
   parameter FLUSH = 1'b0,           // tiny results become zero
   parameter FLUSH_TO_PLUS = 1'b0,   // and lose their sign
   parameter OVERFLOW_STOPS = 1'b1,  // some modes end at the largest finite number
-  parameter EXACT_ZEROS_ARE_PLUS = 1'b0,
+  parameter [1:0] SUM_ZERO_SIGNS = 2'b10,  // and, before that, of exact ones
   parameter INFINITY_RAISES = 1'b0,  // overflow and inexact, for another code stands for it
   parameter INFINITY_HAS_SIGN = 1'b1,
   parameter PAST_HAS_SIGN = 1'b1,
@@ -34,6 +34,9 @@ module ww_pack #(
   function [W-1:0] signed_code(input negative, input [W-1:0] plus);
     signed_code = plus | (IS_SIGNED && negative ? {1'b1, {(W-1){1'b0}}} : {W{1'b0}});
   endfunction
+  function among(input [1:0] signs, input negative);
+    among = negative ? signs[1] : signs[0];
+  endfunction
   function [W-1:0] widened(input [EXP+FRAC-1:0] m);
     widened = {{(W-EXP-FRAC){1'b0}}, m};
   endfunction
@@ -41,8 +44,8 @@ module ww_pack #(
   // A number.
   wire flushed = FLUSH && tiny && |magnitude;
   wire none = flushed || !(|magnitude);
-  wire keeps_sign = KEEPS_ZERO_SIGN && !(FLUSH_TO_PLUS && flushed);
-  wire [W-1:0] finite = signed_code(sign && (!none || keeps_sign),
+  wire none_sign = among(ZERO_SIGNS, sign && !(FLUSH_TO_PLUS && flushed));
+  wire [W-1:0] finite = signed_code(none ? none_sign : sign,
                                     widened(flushed ? {(EXP+FRAC){1'b0}} : magnitude));
   wire stops = OVERFLOW_STOPS && (rm == 4'd1 || rm == 4'd6 || (rm == 4'd2 && !sign) ||
                                   (rm == 4'd3 && sign));
@@ -54,8 +57,8 @@ module ww_pack #(
                             (flushed ? UF_NX : 5'd0) | {3'd0, lossy && tiny, lossy};
 
   // An exact zero or infinity.
-  wire zero_sign = EXACT_ZEROS_ARE_PLUS ? 1'b0 : mixed ? rm == 4'd2 : sign;
-  wire [W-1:0] zero_code = HAS_ZERO ? signed_code(zero_sign && KEEPS_ZERO_SIGN, {W{1'b0}}) :
+  wire zero_sign = among(SUM_ZERO_SIGNS, mixed ? rm == 4'd2 : sign);
+  wire [W-1:0] zero_code = HAS_ZERO ? signed_code(among(ZERO_SIGNS, zero_sign), {W{1'b0}}) :
                            HAS_NAN ? NAN : signed_code(zero_sign, {W{1'b0}});
   wire no_code = !IS_SIGNED && sign;
   wire [W-1:0] infinite = no_code ? NAN : signed_code(sign && INFINITY_HAS_SIGN, INFINITY);

@@ -146,7 +146,7 @@ constexpr Result<U> pack(const Rounder<U>& to, Mask<U> negative, const Rounded<U
     flags = flags | raised<U>(flushed, underflow | inexact);
     if (to.flush == Flush::flush_pos_zero) signed_zero = negative & (flushed == Mask<U>{});
   }
-  if (!to.keeps_zero_sign) signed_zero = signed_zero & (magnitude != U{});
+  signed_zero = delivered_sign(to, Mask<U>(magnitude == U{}), signed_zero);
   U code = magnitude | select(signed_zero, to.layout.sign, U{});
   if (any(r.over)) {
     code = select(r.over, overflowed(to, negative), code);

@@ -112,14 +112,21 @@ constexpr U overflowed(const Rounder<U>& to, Mask<U> negative) {
   }
 }
 
+// The sign that a code gets: a number's own, but zeros may lose theirs.
+template <class U, class Truth>
+constexpr Truth delivered_sign(const Rounder<U>& to, const Truth& zero, const Truth& negative) {
+  return to.keeps_zero_sign ? negative : Truth(negative & (zero == Truth{}));
+}
+
 // The exact zero, infinity and NaN of an operation, in formats that may lack them (R7, N2), or
 // whose policy has infinities saturate.
 template <class U>
 constexpr Result<U> delivered_zero(const Rounder<U>& to, Mask<U> negative) {
   const Format& f = to.layout.format;
-  const U sign = select(negative, to.layout.sign, U{});
-  if (!f.zero) return {f.has_nan() ? to.nan_code : sign, Int<U>{invalid}};  // else the smallest
-  return {to.keeps_zero_sign ? sign : U{}, Int<U>{}};
+  const Mask<U> zero(f.zero);
+  const U code = select(delivered_sign(to, zero, negative), to.layout.sign, U{});
+  if (f.zero) return {code, Int<U>{}};
+  return {f.has_nan() ? to.nan_code : code, Int<U>{invalid}};  // else the smallest
 }
 
 template <class U>

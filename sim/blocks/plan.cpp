@@ -240,91 +240,128 @@ std::array<std::optional<Round>, 3> later_roundings(const Chain& chain) {
           chain.final};
 }
 
-// `room`: bounded, or near, where the lanes look out for numbers that they have no room for.
-Rules rules_of(const ProductTask& task, const Unit& u, Room room) {
-  const std::size_t k = task.k;
-  Rules r{};
-  const GroupShape shape = set_shape(r, u, k);
-  const bool watched = room == Room::near;
-  if (watched) r.watch = near_watch();
-  const auto of = [&](const char* where, const Operand& x) {
-    return watched ? watched_range(where, x) : range(where, x);
-  };
+// A unit's rules, found stage by stage along its datapath, beside the ranges of the numbers that a
+// stage makes. `room`: bounded, or near, where the lanes look out for numbers that they have no
+// room for.
+class Draft {
+ public:
+  Draft(const ProductTask& task, const Unit& u, Room room)
+      : task_(task), u_(u), room_(room), shape_(set_shape(r_, u, task.k)) {
+    if (watched()) r_.watch = near_watch();
+  }
 
-  if (task.multiplier && (u.a.keep_frac || u.b.keep_frac))
-    refuse("products of the user's own, of operands that drop digits");
-  const Range a = of("a", u.a), b = of("b", u.b);
-  Range products = a * b;
-  if (watched)
-    products = within_reach("products", products);
-  else if (u.product.round && (products.low < least_digit || products.high > most_exponent))
-    refuse_range("exact products from 2^{} to 2^{}", products.low, products.high);
-  Range scales{0, 0};
-  if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
-  set_products(r, u, products, static_cast<bool>(task.multiplier), room);
-  if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
-  if (scales_terms(u)) products = products * scales;
-  if (watched) products = within_reach("products", products);
-  const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
+  Rules rules() {
+    form_products();
+    c_ = both(of("c", u_.c), of("out", {.fmt = u_.out.fmt}));
+    const Capacity need = capacity(u_, static_cast<std::int64_t>(task_.k));
+    sum_groups(need.group_bits);
+    if (shape_.count > 1 || joins(CLevel::block)) sum_blocks(need.block_bits);
+    if (joins(CLevel::late)) join_late(need.late_bits);
+    require_room();
+    set_chain(r_, u_, [&](widthwise::Slot place, const char* where, const Round& to) {
+      return slot_of_chain(last_sum(), place, where, to, room_);
+    });
+    choose_ways();
+    return r_;
+  }
 
-  const Capacity need = capacity(u, static_cast<std::int64_t>(k));
-  const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
-  const Range products_and_c = in_group ? both(products, c) : products;
-  Range sum = sum_of(u.group_sum, products_and_c, shape.size + 1);
-  const Range group = sum;
-  const bool cut = r.long_products && !r.product;
-  const std::int64_t group_bits =
-      cut ? window_bits(u.group_sum, shape.size + in_group) : need.group_bits;
-  r.group = sum_rule(
-      u.group_sum, {},
-      {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags, room});
-  if (r.group_scale) {
-    const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
-    const std::int64_t digits =
-        (r.group.aligned == Aligned::exact ? exact : kept) + 2 * u.scale->fmt.precision();
+ private:
+  bool watched() const { return room_ == Room::near; }
+  bool joins(CLevel level) const { return u_.c_level == level; }
+  Range of(const char* where, const Operand& x) const {
+    return watched() ? watched_range(where, x) : range(where, x);
+  }
+  Range with_c(CLevel level, const Range& x) const { return joins(level) ? both(x, c_) : x; }
+  Stage stage(const char* where, widthwise::Slot node, std::int64_t bits, bool last) const {
+    return {where, node, bits, sum_, last, task_.flags, room_};
+  }
+
+  void form_products() {
+    if (task_.multiplier && (u_.a.keep_frac || u_.b.keep_frac))
+      refuse("products of the user's own, of operands that drop digits");
+    const Range a = of("a", u_.a), b = of("b", u_.b);
+    products_ = exact_products(a * b);
+    if (u_.scale) scales_ = range("scale", u_.scale->fmt) * range("scale", u_.scale->fmt);
+    set_products(r_, u_, products_, static_cast<bool>(task_.multiplier), room_);
+    if (u_.product.round) products_ = of("product.round", {.fmt = u_.product.round->fmt});
+    if (scales_terms(u_)) products_ = products_ * scales_;
+    if (watched()) products_ = within_reach("products", products_);
+  }
+  Range exact_products(const Range& x) const {
+    if (watched()) return within_reach("products", x);
+    if (u_.product.round && (x.low < least_digit || x.high > most_exponent))
+      refuse_range("exact products from 2^{} to 2^{}", x.low, x.high);
+    return x;
+  }
+
+  void sum_groups(std::int64_t bits) {
+    const bool last = joins(CLevel::group), cut = r_.long_products && !r_.product;
+    sum_ = sum_of(u_.group_sum, with_c(CLevel::group, products_), shape_.size + 1);
+    group_ = sum_;
+    const std::int64_t kept = cut ? window_bits(u_.group_sum, shape_.size + last) : bits;
+    r_.group =
+        sum_rule(u_.group_sum, {}, stage("group_sum", widthwise::Slot::group_node, kept, last));
+    if (r_.group_scale) scale_groups(bits - 2);
+  }
+  void scale_groups(std::int64_t kept) {
+    const std::int64_t digits = (r_.group.aligned == Aligned::exact ? sum_.high - sum_.low : kept) +
+                                2 * u_.scale->fmt.precision();
     if (digits > double_digits) refuse("scaled sums of {} digits", digits);
-    sum = sum * scales;
+    sum_ = sum_ * scales_;
   }
-  if (shape.count > 1 || in_block) {
-    sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
-    r.block = sum_rule(u.block_sum, {},
-                       {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block,
-                        task.flags, room});
+  void sum_blocks(std::int64_t bits) {
+    sum_ = sum_of(u_.block_sum, with_c(CLevel::block, sum_), shape_.count + 1);
+    r_.block =
+        sum_rule(u_.block_sum, {},
+                 stage("block_sum", widthwise::Slot::block_node, bits, joins(CLevel::block)));
   }
-  if (u.c_level == CLevel::late) {
-    sum = sum_of(u.c_sum, both(sum, c), 2);
-    r.late =
-        sum_rule(u.c_sum, u.late_frac,
-                 {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags, room});
-    if (r.late.aligned == Aligned::twofold) r.late.aligned = Aligned::pair;
+  void join_late(std::int64_t bits) {
+    sum_ = sum_of(u_.c_sum, both(sum_, c_), 2);
+    r_.late = sum_rule(u_.c_sum, u_.late_frac, stage("c_sum", widthwise::Slot::c_node, bits, true));
+    if (r_.late.aligned == Aligned::twofold) r_.late.aligned = Aligned::pair;
   }
-  Range all = both(both(products, c), sum);
-  for (const std::optional<Round>& last : later_roundings(u.chain))
-    if (last && !is_own(*last)) all = both(all, of("chain", {.fmt = last->fmt}));
-  if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
-      all.high - all.low > most_exponent)
-    refuse_range("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
 
-  const SumRule& last = u.c_level == CLevel::late     ? r.late
-                        : shape.count > 1 || in_block ? r.block
-                                                      : r.group;
-  set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return slot_of_chain(last, place, where, to, room);
-  });
-  r.quick = !task.multiplier && quick(r, u);
-  r.chunk = chunk(r, u, group);
-  for (const SumRule* s : {&r.group, &r.block, &r.late})
-    r.votes |= s->aligned == Aligned::window || s->aligned == Aligned::long_window;
-  r.plain_twofold = r.group.aligned == Aligned::twofold && !r.product && !r.normalised &&
-                    r.overflow_at == 0 && !task.multiplier;
-  r.late_tile = !task.flags && late_tile(r, u);
-  if (!task.multiplier) {
-    r.narrow_span = narrow_span(r, u);
-    r.exact_tile = !task.flags && exact_tile(r);
-    r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
-    r.float_tree = !task.flags && r.overflow_at == 0 && float_tree(r, u);
+  // Of all numbers, with what they become later.
+  void require_room() const {
+    Range all = both(both(products_, c_), sum_);
+    for (const std::optional<Round>& last : later_roundings(u_.chain))
+      if (last && !is_own(*last)) all = both(all, of("chain", {.fmt = last->fmt}));
+    if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
+        all.high - all.low > most_exponent)
+      refuse_range("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
   }
-  return r;
+  const SumRule& last_sum() const {
+    if (joins(CLevel::late)) return r_.late;
+    return shape_.count > 1 || joins(CLevel::block) ? r_.block : r_.group;
+  }
+
+  // Which kernels may compute it.
+  void choose_ways() {
+    const bool own = !task_.multiplier, codes_only = !task_.flags;
+    r_.quick = own && quick(r_, u_);
+    r_.chunk = chunk(r_, u_, group_);
+    for (const SumRule* s : {&r_.group, &r_.block, &r_.late})
+      r_.votes |= s->aligned == Aligned::window || s->aligned == Aligned::long_window;
+    r_.plain_twofold = own && r_.group.aligned == Aligned::twofold && !r_.product &&
+                       !r_.normalised && r_.overflow_at == 0;
+    r_.late_tile = codes_only && late_tile(r_, u_);
+    if (!own) return;
+    r_.narrow_span = narrow_span(r_, u_);
+    r_.exact_tile = codes_only && exact_tile(r_);
+    r_.digits_below = u_.a.fmt.frac_bits + u_.b.fmt.frac_bits;
+    r_.float_tree = codes_only && r_.overflow_at == 0 && float_tree(r_, u_);
+  }
+
+  const ProductTask& task_;
+  const Unit& u_;
+  Room room_;
+  Rules r_{};
+  GroupShape shape_;
+  Range products_{}, scales_{0, 0}, c_{}, sum_{}, group_{};
+};
+
+Rules rules_of(const ProductTask& task, const Unit& u, Room room) {
+  return Draft(task, u, room).rules();
 }
 
 bool is_twofold(const Rules& r) {
@@ -393,22 +430,14 @@ Rules some_rules(const ProductTask& task) {
 // Units of every shape, by the rules of their fields.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  return {.a = of(u.a),
-          .b = of(u.b),
-          .c = of(u.c),
-          .lanes = u.lanes,
-          .product = {.round = of(u.product.round),
-                      .exponent = u.product.exponent,
-                      .overflow_to_inf_at = u.product.overflow_to_inf_at},
-          .groups = u.groups,
-          .group_sum = of(u.group_sum),
-          .block_sum = of(u.block_sum),
-          .c_sum = of(u.c_sum),
-          .c_level = u.c_level,
-          .late_frac = u.late_frac,
-          .out = of(u.out),
-          .scale = of(u.scale),
-          .chain = of(u.chain)};
+  Unit z = fields::core(u);
+  z.product.round = of(u.product.round), z.product.exponent = of(u.product.exponent);
+  z.product.overflow_to_inf_at = u.product.overflow_to_inf_at;
+  z.block_sum = of(u.block_sum), z.c_sum = of(u.c_sum);
+  z.groups = u.groups, z.late_frac = u.late_frac;
+  z.scale = of(u.scale);
+  z.chain = of(u.chain);
+  return z;
 }
 
 }  // namespace

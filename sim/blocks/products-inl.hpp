@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "sim/blocks/sums-inl.hpp"
+#include "sim/engine/truncated-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -325,16 +326,7 @@ using Whole = hn::RebindToSigned<Singles>;
 using S = hn::Vec<Singles>;
 using W = hn::Vec<Whole>;
 
-HWY_INLINE W truncated(S x) {
-  // Toward zero. ConvertTo mends numbers past int32, which there are none of.
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  return W{_mm512_cvttps_epi32(x.raw)};
-#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
-  return W{_mm256_cvttps_epi32(x.raw)};
-#else
-  return hn::ConvertTo(Whole(), x);
-#endif
-}
+using widthwise::HWY_NAMESPACE::truncated;
 
 // Products [i, end) of a group, cut to whole numbers of 1 / lift, onto some vectors of sums of some
 // rows.

@@ -126,54 +126,68 @@ bool has_codes_of(const Format& of, Format f) {
   refuse("{} rounds {} digits by {} random bits", where, digits, bits);
 }
 
-}  // namespace
+[[noreturn]] void refuse_format(const char* where, const Format& f, const char* why) {
+  refuse("{} = {} {}", where, to_string(f), why);
+}
 
-Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
-  const Format f = as_read(place, r.fmt);
-  const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
-  check_range(where, f, room);
+// Whether so many random bits decide that doubles to odd do not show them all.
+bool is_fine(const Format& f, const Rounding& rm) {
+  return rm.random_bits > 0 && rm.random_bits + f.precision() > most_digits;
+}
+
+void require_digits(const char* where, const Format& f, const Round& r) {
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
-  const bool random = r.rm.random_bits > 0;
-  const bool fine = random && r.rm.random_bits + f.precision() > most_digits;
-  if (r.rm.random_bits > most_random_bits || (fine && r.post_norm_frac))
+  if (r.rm.random_bits > most_random_bits || (is_fine(f, r.rm) && r.post_norm_frac))
     refuse_bits(where, f.precision(), r.rm.random_bits);
-  if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
+  if (f.all_normal() && r.rm.stochastic())
+    refuse_format(where, f, "has no subnormals, and rounds by random bits");
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
-    unfit("keeps too many digits");
+    refuse_format(where, f, "keeps too many digits");
+}
 
-  const Rounder<std::uint64_t> to(by_one_bit(r));
-  Slot s{.place = place,
-         .mode = r.rm.mode,
-         .random_bits = r.rm.random_bits,
-         .variant = r.rm.variant,
-         .fine = fine,
-         .frac_bits = r.keep_frac.value_or(f.frac_bits),
-         .first_frac_bits = r.post_norm_frac.value_or(-1),
-         .first_mode = r.post_norm_rm.mode,
-         .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
-         .largest = number(f, to.layout.max_finite),
-         .gap = f.all_normal(),
-         .even_code = to.even_code && asks_for_parity(r.rm),
-         .bias = static_cast<int>(f.bias),
-         .nan = number(f, to.nan_code),
-         .nan_flags = f.has_nan() ? 0 : invalid,
-         .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
-         .tininess = r.tininess,
-         .flush = f.all_normal() ? Flush::keep : to.flush,
-         .plus_zero = r.zero_sign != ZeroSign::ieee,
-         .signed_zero = to.keeps_zero_sign,
-         .has_zero = f.zero,
-         .is_signed = f.is_signed()};
+Slot slot_of_fields(widthwise::Slot place, const Format& f, const Round& r,
+                    const Rounder<std::uint64_t>& to) {
+  return {.place = place,
+          .mode = r.rm.mode,
+          .random_bits = r.rm.random_bits,
+          .variant = r.rm.variant,
+          .fine = is_fine(f, r.rm),
+          .frac_bits = r.keep_frac.value_or(f.frac_bits),
+          .first_frac_bits = r.post_norm_frac.value_or(-1),
+          .first_mode = r.post_norm_rm.mode,
+          .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
+          .largest = number(f, to.layout.max_finite),
+          .gap = f.all_normal(),
+          .even_code = to.even_code && asks_for_parity(r.rm),
+          .bias = static_cast<int>(f.bias),
+          .nan = number(f, to.nan_code),
+          .nan_flags = f.has_nan() ? 0 : invalid,
+          .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
+          .tininess = r.tininess,
+          .flush = f.all_normal() ? Flush::keep : to.flush,
+          .plus_zero = r.zero_sign != ZeroSign::ieee,
+          .signed_zero = to.keeps_zero_sign,
+          .has_zero = f.zero,
+          .is_signed = f.is_signed()};
+}
+
+// What lies below the least normal number.
+void set_least(Slot& s, const char* where, const Format& f, const Rounder<std::uint64_t>& to) {
   if (f.daz && s.flush == Flush::keep) {
-    if (!f.is_signed() || !s.signed_zero || !f.zero) unfit("reads subnormals as zero");
+    if (!f.is_signed() || !s.signed_zero || !f.zero)
+      refuse_format(where, f, "reads subnormals as zero");
     s.flush = Flush::flush_signed_zero, s.daz = true;
   }
-  if (s.largest == 0) unfit("reads its largest number as zero");
+  if (s.largest == 0) refuse_format(where, f, "reads its largest number as zero");
   s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
                                     static_cast<int>(f.emin()) - to.precision + 1)
                        : s.least_normal;
   for (double* x : {&s.least_normal, &s.tiny_below})
     *x = std::max(*x, std::ldexp(1.0, -static_cast<int>(most_exponent)));
+}
+
+// What zeros, infinities and numbers past the largest become.
+void set_ends(Slot& s, const Format& f, const Rounder<std::uint64_t>& to) {
   for (const bool negative : {false, true}) {
     const Result<std::uint64_t> infinite = delivered_infinity(to, negative);
     s.past[negative] = number(f, overflowed(to, negative));
@@ -182,6 +196,18 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
     s.zero[negative] = number(f, delivered_zero(to, negative).code);
   }
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
+}
+
+}  // namespace
+
+Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
+  const Format f = as_read(place, r.fmt);
+  check_range(where, f, room);
+  require_digits(where, f, r);
+  const Rounder<std::uint64_t> to(by_one_bit(r));
+  Slot s = slot_of_fields(place, f, r, to);
+  set_least(s, where, f, to);
+  set_ends(s, f, to);
   check_results(where, s, f, room);
   s.machine = has_codes_of(binary32, f) && s.mode == RoundingMode::rne &&
               s.frac_bits == f.frac_bits && std::isinf(s.past[0]) && s.specials_stay;

@@ -96,21 +96,14 @@ bool in_doubles(const Plan& p, const Unit& u) {
 // One sum: no other is met, nor a chain of them.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  return {.a = of(u.a),
-          .b = of(u.b),
-          .c = of(u.c),
-          .lanes = 0,
-          .product = {.exponent = u.product.exponent},
-          .group_sum = of(u.group_sum),
-          .block_sum = u.block_sum,
-          .c_sum = u.c_sum,
-          .c_level = CLevel::group,
-          .late_frac = u.late_frac,
-          .out = of(u.out),
-          .scale = of(u.scale),
-          .chain = {.lane_permutation = u.chain.lane_permutation,
-                    .compensation = u.chain.compensation,
-                    .final = of(u.chain.final)}};
+  Unit z = fields::core(u);
+  z.product.exponent = of(u.product.exponent);
+  z.block_sum = u.block_sum, z.c_sum = u.c_sum, z.late_frac = u.late_frac;
+  z.scale = of(u.scale);
+  z.chain = {.lane_permutation = u.chain.lane_permutation,
+             .compensation = of(u.chain.compensation),
+             .final = of(u.chain.final)};
+  return z;
 }
 
 }  // namespace

@@ -34,19 +34,12 @@ std::string unlike_a_chain(const Unit& u) {
 // Chains of multiply-adds, whose exponents and registers nobody looks at.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  return {.a = of(u.a),
-          .b = of(u.b),
-          .c = of(u.c),
-          .lanes = 1,
-          .product = {.round = of(u.product.round), .exponent = u.product.exponent},
-          .groups = u.groups,
-          .group_sum = of(u.group_sum),
-          .block_sum = of(u.block_sum),
-          .c_sum = of(u.c_sum),
-          .c_level = u.c_level,
-          .late_frac = u.late_frac,
-          .out = of(u.out),
-          .chain = of(u.chain)};
+  Unit z = fields::core(u);
+  z.product.round = of(u.product.round), z.product.exponent = of(u.product.exponent);
+  z.block_sum = of(u.block_sum), z.c_sum = of(u.c_sum);
+  z.groups = u.groups, z.late_frac = u.late_frac;
+  z.chain = of(u.chain);
+  return z;
 }
 
 // What codes, and the digits that a rounding looks at, take.

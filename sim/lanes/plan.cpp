@@ -118,52 +118,84 @@ bool machine_like(const Carrier& carrier, const Unit& u) {
          !(flushes_sums_below(u) && is_other_tininess(u.out));
 }
 
-// The carrier's own rounding does no harm to the sum.
-Answer chain_in(const Carrier& carrier, const Unit& u) {
-  const Format &c = u.c.fmt, &to = u.out.fmt;
-  const int D = carrier.digits, p = to.precision();
-  const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
-  if (!all_held(carrier, u)) return refuse(passes);
-  if (!has_room(carrier, to)) return refuse(no_room);
-  if (const int needed = 2 * p + 1; D < needed)
-    return refuse(fmt::format("{} digits of out need {}", p, needed));
-  int digits = product_digits(u);  // of what is added
-  if (digits > D) return refuse(fmt::format("exact products have {} digits", digits));
-  if (c.precision() > p)
-    return refuse("c is wider than out: the first sum differs from all others");
-
-  std::int64_t last = product_last(u);
+// How a product reaches a sum.
+struct Product {
   Multiply multiply = Multiply::exact;
-  if (rounds_products(u)) {
-    const Format& f = u.product.round->fmt;
-    if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
-    multiply = Multiply::rounded;
-    digits = f.precision(), last = f.least_digit();
-    if (const int needed = 2 * digits + 1; D < needed)
-      return refuse(fmt::format("{} digits of a product need {}", digits, needed));
-    if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
-    if (!has_room(carrier, f)) return refuse(no_room);
+  std::int64_t last = 0;  // digit
+  std::string unfit;      // why it does not, if so
+};
+
+// Why the carrier has no room for the formats, or the first sum is unlike the others; empty if
+// neither is so.
+std::string unfit_formats(const Carrier& carrier, const Unit& u) {
+  const Format& to = u.out.fmt;
+  if (!all_held(carrier, u)) return passes;
+  if (!has_room(carrier, to)) return no_room;
+  if (const int needed = 2 * to.precision() + 1; carrier.digits < needed)
+    return fmt::format("{} digits of out need {}", to.precision(), needed);
+  if (const int digits = product_digits(u); digits > carrier.digits)
+    return fmt::format("exact products have {} digits", digits);
+  if (u.c.fmt.precision() > to.precision())
+    return "c is wider than out: the first sum differs from all others";
+  return {};
+}
+
+// A product to such a sum, exact or rounded to nearest.
+Product nearest_product_in(const Carrier& carrier, const Unit& u) {
+  const int D = carrier.digits;
+  if (!rounds_products(u)) {
+    const std::int64_t last = product_last(u);
+    if (last < carrier.emin) return {.unfit = "products have digits below the carrier's"};
+    return {Multiply::exact, last, {}};
   }
-  if (last < carrier.emin && multiply == Multiply::exact)
-    return refuse("products have digits below the carrier's");
+  const Format& f = u.product.round->fmt;
+  if (product_digits(u) == D)
+    return {.unfit = fmt::format("exact products have {} digits, one too many", D)};
+  if (const int needed = 2 * f.precision() + 1; D < needed)
+    return {.unfit = fmt::format("{} digits of a product need {}", f.precision(), needed)};
+  if (!held(carrier, f)) return {.unfit = "product.round's format passes the carrier's"};
+  if (!has_room(carrier, f)) return {.unfit = no_room};
+  return {Multiply::rounded, f.least_digit(), {}};
+}
+
+// Of what is added, C apart.
+int term_digits(const Unit& u) {
+  return rounds_products(u) ? u.product.round->fmt.precision() : product_digits(u);
+}
+
+// Why the carrier's own rounding may do harm to a sum of a product that ends there; empty if not.
+std::string unfit_sum(const Carrier& carrier, const Unit& u, std::int64_t last) {
+  const Format &c = u.c.fmt, &to = u.out.fmt;
+  const int D = carrier.digits, p = to.precision(), digits = term_digits(u);
   if (digits > p) {
     if (const int needed = p + digits + 1; D < needed)
-      return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, needed));
+      return fmt::format("a sum of {} and {} digits needs {}", p, digits, needed);
     if (to.emax() - D >= std::min(to.least_digit(), c.least_digit()))
-      return refuse("a long product may hide a short addend: only rounding to odd would show it");
+      return "a long product may hide a short addend: only rounding to odd would show it";
   }
   const std::int64_t lower = std::min(last, c.least_digit()),
                      higher = std::max(last, c.least_digit());
   if (higher < to.least_digit() && lower < to.emin() - D)
-    return refuse("C and a product may both lie between out's least numbers, far from each other");
-  const bool below = lower < to.least_digit();
-  if (to.ftz && below && u.out.tininess == Tininess::before_rounding)
-    return refuse("sums that are tiny before rounding may not be so in the carrier");
+    return "C and a product may both lie between out's least numbers, far from each other";
+  if (to.ftz && lower < to.least_digit() && u.out.tininess == Tininess::before_rounding)
+    return "sums that are tiny before rounding may not be so in the carrier";
+  return {};
+}
+
+// The carrier's own rounding does no harm to the sum.
+Answer chain_in(const Carrier& carrier, const Unit& u) {
+  if (const std::string why = unfit_formats(carrier, u); !why.empty()) return refusal(carrier, why);
+  const Product product = nearest_product_in(carrier, u);
+  if (!product.unfit.empty()) return refusal(carrier, product.unfit);
+  if (const std::string why = unfit_sum(carrier, u, product.last); !why.empty())
+    return refusal(carrier, why);
+  const bool below = std::min(product.last, u.c.fmt.least_digit()) < u.out.fmt.least_digit();
   return {Plan{.carrier = carrier,
-               .multiply = multiply,
+               .multiply = product.multiply,
                .add = below ? Add::rounded : Add::normal,
                .flushes = flushes(u)},
-          fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
+          fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, carrier.digits,
+                      u.out.fmt.precision(), term_digits(u))};
 }
 
 // Why the carrier's sums to odd, whose last digit tells of all that lay below, are not rounded to
@@ -224,12 +256,7 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
                       to_string(u.out.rm))};
 }
 
-// How a product reaches a sum that is then rounded to odd.
-struct Product {
-  Multiply multiply = Multiply::exact;
-  std::int64_t last = 0;  // digit
-  std::string unfit;      // why it does not, if so
-};
+// A product to a sum that is then rounded to odd.
 Product product_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, digits = product_digits(u);
   if (!rounds_products(u)) {
@@ -314,17 +341,11 @@ Answer by_one_mode(const Unit& u, bool own_modes) {
 // Chains of multiply-adds, whose exponents and registers nobody looks at.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  return {.a = of(u.a),
-          .b = of(u.b),
-          .c = of(u.c),
-          .lanes = 1,
-          .product = {.round = of(u.product.round), .exponent = u.product.exponent},
-          .group_sum = of(u.group_sum),
-          .block_sum = of(u.block_sum),
-          .c_sum = of(u.c_sum),
-          .c_level = u.c_level,
-          .out = of(u.out),
-          .chain = {.final = of(u.chain.final)}};
+  Unit z = fields::core(u);
+  z.product.round = of(u.product.round), z.product.exponent = of(u.product.exponent);
+  z.block_sum = of(u.block_sum), z.c_sum = of(u.c_sum);
+  z.chain.final = of(u.chain.final);
+  return z;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "systems.hpp"
 #include "tables.hpp"
 #include "target.hpp"
+#include "zero_sign.hpp"
 
 namespace widthwise::mpfr {
 
@@ -173,11 +174,12 @@ Delivered deliver_infinity(const Target& to, bool negative) {
 Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
   if (!to.round.fmt.is_float()) return system_zero(to, flags);
   const Landmarks f(to.round.fmt);
-  const bool is_plus = to.round.fmt.zero && to.round.zero_sign == ZeroSign::always_plus;
-  const bool minus = negative && f.keeps_negative_zero && !is_plus;
-  if (to.round.fmt.zero) return signed_code(f, 0, minus, flags);
+  const bool has_zero = to.round.fmt.zero;
+  if (has_zero) negative = zero_is_negative(to.round, negative);
+  negative &= f.keeps_negative_zero;
+  if (has_zero) return signed_code(f, 0, negative, flags);
   if (f.has_nan) return {f.nan, invalid};
-  return signed_code(f, 0, minus, flags | invalid);
+  return signed_code(f, 0, negative, flags | invalid);
 }
 
 Cut cut_for(const Target& to, const Computation& c) {

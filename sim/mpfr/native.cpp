@@ -69,8 +69,8 @@ bool is_below(const Computation& c, int precision, mpfr_rnd_t rnd, Exponent leas
 bool mpfr_can_deliver(const Target& to) {
   const Round& r = to.round;
   return mpfr_knows(r.fmt) && mpfr_knows(r.rm.mode) && !r.keep_frac && !r.post_norm_frac &&
-         r.subnormals == Flush::keep && r.overflow == Overflow::ieee &&
-         r.zero_sign != ZeroSign::always_plus && !r.fmt.ftz && r.tininess != Tininess::as_delivered;
+         r.subnormals == Flush::keep && r.overflow == Overflow::ieee && !r.fmt.ftz &&
+         r.tininess != Tininess::as_delivered;
 }
 
 Delivered deliver_natively(const Target& to, const Computation& c) {

@@ -139,12 +139,17 @@ class Dot {
       p = special_term(infinity_of(p.sign == ZeroIs::minus));
     else if (number && u_.product.exponent == ProductExponent::normalised)
       p.exponent = p.addends[0].scale - 1;
-    if (u_.product.round) p = rounded_product(*u_.product.round, p, step);
+    if (u_.product.round) p = rounded_product(keeping_signs(*u_.product.round), p, step);
     if (scales(ScaleApply::term)) p = times(times(p, lane.scale_a), lane.scale_b);
     p.lane = step;
     return p;
   }
 
+  // zero_sign is about sums.
+  static Round keeping_signs(Round r) {
+    r.zero_sign = ZeroSign::ieee;
+    return r;
+  }
   Term rounded_product(const Round& r, const Term& p, std::uint64_t step) const {
     if (p.special != Special::none) return term_of(settle(r, p.special), r.fmt, step);
     if (p.addends.empty()) return term_of(settle_zero(r, p.sign == ZeroIs::minus), r.fmt, step);

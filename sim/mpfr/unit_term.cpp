@@ -32,11 +32,6 @@ Decoded number(const Round& r, const Delivered& d) {
   return decode(as_it_is, limbs(d.code, code_bits(r.fmt)));
 }
 
-bool zero_is_negative(const Round& r, ZeroIs sign) {
-  if (r.zero_sign != ZeroSign::ieee) return false;
-  return sign == ZeroIs::minus || (sign == ZeroIs::mixed && r.rm.mode == RoundingMode::rdn);
-}
-
 }  // namespace
 
 Term term_of(const Decoded& x, const Format& f, std::uint64_t lane, bool is_c) {
@@ -105,7 +100,7 @@ Decoded settle_zero(const Round& r, bool negative) {
 Decoded round_to(const Round& r, const Term& x, const Place& at) {
   const ExactSum sum(x.addends);
   const Target to = target(r, at);
-  if (sum.is_zero()) return settle_zero(r, zero_is_negative(r, x.sign));
+  if (sum.is_zero()) return settle_zero(r, zero_sum_is_negative(r, x.sign));
   return number(r, deliver_cut(to, cut_for(to, sum.computation())));
 }
 

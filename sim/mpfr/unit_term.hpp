@@ -3,12 +3,11 @@
 
 #include "exact_sum.hpp"
 #include "random_bits.hpp"
-#include "widthwise/unit.hpp"
+#include "zero_sign.hpp"
 
 namespace widthwise::mpfr {
 
 enum class Special { none, plus_infinity, minus_infinity, nan };
-enum class ZeroIs { plus, minus, mixed };  // what a zero's addends were
 
 // A value on its way through a unit.
 struct Term {

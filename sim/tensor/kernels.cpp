@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/truncated-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::tensor::HWY_NAMESPACE {
 
@@ -21,16 +23,7 @@ using I = hn::Vec<Ints>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using B = hn::Vec<Bits>;
 
-// Toward zero. ConvertTo mends numbers past int32, which a good tile has not.
-HWY_INLINE I truncated(V x) {
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  return I{_mm512_cvttps_epi32(x.raw)};
-#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
-  return I{_mm256_cvttps_epi32(x.raw)};
-#else
-  return hn::ConvertTo(Ints(), x);
-#endif
-}
+using widthwise::HWY_NAMESPACE::truncated;
 
 // Exponents stand where a float's do: e as e 2^23.
 HWY_INLINE I in_place(std::int32_t e) { return hn::Set(Ints(), e * (1 << 23)); }
@@ -123,73 +116,91 @@ HWY_INLINE void largest_exponents(const Tile<Exponent>& t, std::size_t k, std::s
 
 // One block onto `rows` rows of `vectors` vectors of sums.
 template <Finish finish, class Exponent, int rows, int vectors>
-HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exponent* exponents,
-                          std::size_t k, std::size_t row, std::size_t column, Watch& watch) {
-  const Floats d;
-  const Ints di;
-  const hn::Rebind<Exponent, Floats> de;
-  const std::size_t width = hn::Lanes(d), corner = row * tile_columns + column;
-  V scale[rows][vectors];  // 2^(F - E)
-  I total[rows][vectors];
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = corner + r * tile_columns + v * width;
-      const V c = hn::LoadU(d, t.sum + at);
-      const I of_products =
-          hn::Max(hn::PromoteTo(di, hn::LoadU(de, exponents + at)), hn::Set(di, z.floor));
-      const I e = hn::Max(hn::ShiftLeft<23>(of_products), exponent_of_c<finish>(c, z));
-      scale[r][v] = power_of_two(hn::Sub(in_place(z.frac_bits), e));
-      total[r][v] = truncated(hn::Mul(c, scale[r][v]));
-    }
+struct Corner {
+  const Tile<Exponent>& t;
+  const Constants& z;
+  const Exponent* exponents;
+  std::size_t row, column;
+  V scale[rows][vectors]{};  // 2^(F - E)
+  I total[rows][vectors]{};
 
-  for (std::size_t i = k; i < k + z.lanes;) {
-    const std::size_t end = std::min(k + z.lanes, i + z.chunk);
+  HWY_INLINE std::size_t at(int r, int v) const {
+    return (row + r) * tile_columns + column + v * hn::Lanes(Floats());
+  }
+  HWY_INLINE I exponent_of_products(std::size_t output) const {
+    const hn::Rebind<Exponent, Floats> d;
+    return hn::PromoteTo(Ints(), hn::LoadU(d, exponents + output));
+  }
+
+  HWY_INLINE void align_c() {
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) {
+        const V c = hn::LoadU(Floats(), t.sum + at(r, v));
+        const I of_products = hn::Max(exponent_of_products(at(r, v)), hn::Set(Ints(), z.floor));
+        const I e = hn::Max(hn::ShiftLeft<23>(of_products), exponent_of_c<finish>(c, z));
+        scale[r][v] = power_of_two(hn::Sub(in_place(z.frac_bits), e));
+        total[r][v] = truncated(hn::Mul(c, scale[r][v]));
+      }
+  }
+  // Products first to last of all, as many as int32 holds the sum of.
+  HWY_INLINE void add_products(std::size_t first, std::size_t last, Watch& watch) {
     I sum[rows][vectors];
     for (auto& of_row : sum)
-      for (I& s : of_row) s = hn::Zero(di);
-    for (; i < end; ++i) {
+      for (I& s : of_row) s = hn::Zero(Ints());
+    for (std::size_t i = first; i < last; ++i) {
       V b[vectors];
       for (int v = 0; v < vectors; ++v)
-        b[v] = hn::LoadU(d, t.b + i * tile_columns + column + v * width);
+        b[v] = hn::LoadU(Floats(), t.b + i * tile_columns + column + v * hn::Lanes(Floats()));
       for (int r = 0; r < rows; ++r) {
-        const V a = hn::Set(d, t.a[(row + r) * t.a_stride + i]);
+        const V a = hn::Set(Floats(), t.a[(row + r) * t.a_stride + i]);
         for (int v = 0; v < vectors; ++v)
           sum[r][v] = hn::Add(sum[r][v], truncated(hn::Mul(hn::Mul(a, b[v]), scale[r][v])));
       }
     }
     for (int r = 0; r < rows; ++r)
-      for (int v = 0; v < vectors; ++v) {
-        const I both = hn::Add(total[r][v], sum[r][v]);
-        if (z.may_overflow)
-          watch.overflow =
-              hn::Or(watch.overflow, hn::And(hn::Xor(total[r][v], both), hn::Xor(sum[r][v], both)));
-        total[r][v] = both;
-      }
+      for (int v = 0; v < vectors; ++v) join(total[r][v], sum[r][v], watch);
+  }
+  HWY_INLINE void join(I& sum, I further, Watch& watch) const {
+    const I both = hn::Add(sum, further);
+    if (z.may_overflow)
+      watch.overflow = hn::Or(watch.overflow, hn::And(hn::Xor(sum, both), hn::Xor(further, both)));
+    sum = both;
+  }
+  HWY_INLINE void deliver(Watch& watch) const {
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) deliver(at(r, v), scale[r][v], total[r][v], watch);
+  }
+  // Where no product was met, C stays.
+  HWY_INLINE void deliver(std::size_t output, V scale_here, I sum, Watch& watch) const {
+    const Floats d;
+    const Ints di;
+    const V c = hn::LoadU(d, t.sum + output);
+    const V x = rounded<finish>(sum, reciprocal_power(scale_here), z);
+    watch.sum = hn::Max(watch.sum, hn::BitCast(Bits(), x));
+    V sign = hn::BitCast(d, sum);
+    if constexpr (finish == Finish::nearest) sign = sign_of_sum(sum, c, z);
+    V result = hn::CopySignToAbs(x, sign);
+    const I of_products = exponent_of_products(output);
+    const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
+    if constexpr (finish == Finish::truncate) {
+      const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
+      result = hn::IfThenElse(hn::RebindMask(d, met), result, hn::And(c, c_kept));
+    }
+    if constexpr (sizeof(Exponent) > 1) {
+      watch.product = hn::Max(watch.product, of_products);
+      const I bits = hn::BitCast(di, scale_here);
+      watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
+    }
+    hn::StoreU(result, d, t.sum + output);
   }
 
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = corner + r * tile_columns + v * width;
-      const V c = hn::LoadU(d, t.sum + at);
-      const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
-      watch.sum = hn::Max(watch.sum, hn::BitCast(Bits(), x));
-      V sign = hn::BitCast(d, total[r][v]);
-      if constexpr (finish == Finish::nearest) sign = sign_of_sum(total[r][v], c, z);
-      V result = hn::CopySignToAbs(x, sign);
-      const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
-      const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
-      if constexpr (finish == Finish::truncate) {
-        const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
-        result = hn::IfThenElse(hn::RebindMask(d, met), result, hn::And(c, c_kept));
-      }
-      if constexpr (sizeof(Exponent) > 1) {
-        watch.product = hn::Max(watch.product, of_products);
-        const I bits = hn::BitCast(di, scale[r][v]);
-        watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
-      }
-      hn::StoreU(result, d, t.sum + at);
-    }
-}
+  HWY_INLINE void add_block(std::size_t k, Watch& watch) {
+    align_c();
+    for (std::size_t i = k; i < k + z.lanes; i += z.chunk)
+      add_products(i, std::min(k + z.lanes, i + z.chunk), watch);
+    deliver(watch);
+  }
+};
 
 HWY_INLINE bool at_most(I x, std::int64_t limit) {
   return hn::AllTrue(Ints(), hn::Lt(x, hn::Set(Ints(), static_cast<std::int32_t>(limit) + 1)));
@@ -207,7 +218,7 @@ bool tile(const Tile<Exponent>& t, const Constants& z) {
     largest_exponents(t, k, z.lanes, exponents);
     for (std::size_t row = 0; row < tile_rows; row += rows)
       for (std::size_t column = 0; column < t.columns; column += vectors * hn::Lanes(d))
-        add_block<finish, Exponent, rows, vectors>(t, z, exponents, k, row, column, watch);
+        Corner<finish, Exponent, rows, vectors>{t, z, exponents, row, column}.add_block(k, watch);
   }
   const std::int64_t scale_field = 127 + z.frac_bits - least_exponent(z.frac_bits);
   const B past = hn::Set(Bits(), static_cast<std::uint32_t>(z.largest) + 1);

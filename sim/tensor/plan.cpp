@@ -111,19 +111,13 @@ bool narrow(const Plan& p, const Format& a, const Format& b, const Format& c) {
 // Chains of blocks, each one fused sum of its products with C: no sum after it is met.
 Unit as_computed(const Unit& u) {
   using fields::of;
-  return {.a = of(u.a),
-          .b = of(u.b),
-          .c = of(u.c),
-          .lanes = u.lanes,
-          .group_sum = of(u.group_sum),
-          .block_sum = u.block_sum,
-          .c_sum = u.c_sum,
-          .c_level = CLevel::group,
-          .out = of(u.out),
-          .chain = {.lane_permutation = u.chain.lane_permutation,
-                    .c_at = u.chain.c_at,
-                    .c_round = of(u.chain.c_round),
-                    .final = of(u.chain.final)}};
+  Unit z = fields::core(u);
+  z.block_sum = u.block_sum, z.c_sum = u.c_sum;
+  z.chain = {.lane_permutation = u.chain.lane_permutation,
+             .c_at = of(u.chain.c_at),
+             .c_round = of(u.chain.c_round),
+             .final = of(u.chain.final)};
+  return z;
 }
 
 }  // namespace

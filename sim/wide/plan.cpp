@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codes.hpp"
+#include "sim/engine/fields.hpp"
 #include "sim/engine/plain.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/carrier.hpp"
@@ -14,7 +15,9 @@
 namespace widthwise::wide {
 namespace {
 
-Round bare(const Round& r) { return {.fmt = r.fmt, .rm = r.rm, .overflow = r.overflow}; }
+using fields::of;
+
+Round bare(const Round& r) { return {.fmt = r.fmt, .rm = r.rm, .overflow = of(r.overflow)}; }
 std::optional<Round> bare(const std::optional<Round>& r) {
   return r ? std::optional(bare(*r)) : std::nullopt;
 }
@@ -23,8 +26,6 @@ bool is_cut(const Unit& u) { return u.group_sum.align.reference == Reference::ma
 
 // Whether a block's products are added at once, and not by twos.
 bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && (u.lanes != 1 || is_cut(u)); }
-
-// The last digit that numbers of a format may have.
 
 // Whether a register has all digits of every term.
 bool is_whole(const Unit& u) {
@@ -50,15 +51,15 @@ Unit in_limbs(const Unit& u) {
              .c = {.fmt = u.c.fmt},
              .lanes = u.lanes,
              .product = {.round = bare(u.product.round)},
-             .c_level = u.c_level,
+             .c_level = of(u.c_level),
              .out = bare(u.out),
-             .chain = {.c_at = u.chain.c_at,
+             .chain = {.c_at = of(u.chain.c_at),
                        .c_round = bare(u.chain.c_round),
-                       .compensation = u.chain.compensation,
+                       .compensation = of(u.chain.compensation),
                        .final = u.chain.final}};
   if (has_power_scales(u)) plain.scale = u.scale;
   if (u.group_sum.node_round)
-    plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
+    plain.group_sum = {.order = of(u.group_sum.order), .node_round = bare(u.group_sum.node_round)};
   if (is_exact_sum(u) && is_whole(u)) plain.group_sum.align = u.group_sum.align;
   if (is_exact_sum(u) && is_cut(u)) {
     const Align& align = u.group_sum.align;

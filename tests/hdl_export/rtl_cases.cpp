@@ -206,6 +206,9 @@ const TestedUnit tested_units[] = {
      "'max_exponent', frac_bits = 5, rm = 'rtz'}, c_sum.align = {reference = 'max_exponent', "
      "frac_bits = 9, rm = 'rdn', drop_c_below = 3}, out = {fmt = 'e5m10', rm = 'rdn', "
      "post_norm_frac = 8, post_norm_rm = 'rup', zero_sign = 'plus'}}"},
+    {"{a.fmt = 'e4m3', b.fmt = 'e4m3', c.fmt = 'e5m2', lanes = 2, c_level = 'group', out = {fmt = "
+     "{exp_bits = 3, frac_bits = 2, bias = 3, nan = 'none', inf = 'no', zero = false}, "
+     "post_norm_frac = 3, post_norm_rm = 'rtz', zero_sign = 'always_plus'}}"},
     {"ampere.tf32.f32"},
     {"approx.f16"},
     {"cdna3.f16"},

@@ -11,6 +11,7 @@
 #include "widthwise/sim/mpfr_oracle.hpp"
 #include "widthwise/sim/mpfr_unit.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 namespace test_reach {
 
@@ -45,6 +46,19 @@ Code random_code(const Format& f, std::mt19937_64& random) {
 }
 
 }  // namespace
+
+TEST_CASE("MPFR's unit: products keep the sign of their factors, for zero_sign is about sums") {
+  const std::uint64_t minus_zero = 0x8000, one = 0x3c00, least = 1, least_negative = 0x8001;
+  for (const ZeroSign sign : {ZeroSign::ieee, ZeroSign::plus, ZeroSign::always_plus}) {
+    Unit u = parse_unit("mac(e5m10)");
+    u.product.round->zero_sign = sign;
+    const auto product = [&](const std::uint64_t& a, const std::uint64_t& b) {
+      return mpfr_dot(u, {{&a, 1}, {&b, 1}, {&minus_zero, 1}})[0];
+    };
+    CHECK(product(least_negative, least) == minus_zero);
+    CHECK(product(minus_zero, one) == minus_zero);
+  }
+}
 
 TEST_CASE("wide formats: MPFR's own rounding equals the integers' rounding") {
   // overflow=inf says what ieee means for rne and raz, overflow=max what it means for rtz; either

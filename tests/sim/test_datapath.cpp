@@ -245,6 +245,17 @@ TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
             {1}) == "fe");
 }
 
+TEST_CASE("products keep the sign of their factors: zero_sign is about sums") {
+  for (const ZeroSign sign : {ZeroSign::ieee, ZeroSign::plus, ZeroSign::always_plus}) {
+    const Unit u = with(fused(binary16, 1), [&](Unit& x) {
+      x.c.fmt = x.out.fmt = binary16;
+      x.product.round = Round{.fmt = binary16, .zero_sign = sign};
+    });
+    CHECK(dot(u, {-two_to(-20)}, {two_to(-20)}, -0.0) == "8000");
+    CHECK(dot(u, {-0.0}, {1}, -0.0) == "8000");
+  }
+}
+
 TEST_CASE("3.10, 3: below the least number without subnormals the gap decides") {
   Format f = ieee_format(4, 3);
   f.subnormals = false;

@@ -133,7 +133,7 @@ WIDTHWISE_APART constexpr void round_to(const RoundingSlot<H>& s, const Term<M>&
     Mask<H> negative = x.negative, zero{}, sure = at.sure;
     if (f.format.zero && !f.all_normal && any(x.zero)) {
       zero = x.zero, sure = sure | zero;
-      negative = negative & (no(zero) | Mask<H>(to.keeps_zero_sign));
+      negative = delivered_sign(to, zero, negative);
       code = select(zero, select(negative, f.sign, H{}), code), m = select(zero, H{}, m);
       e = select(zero, Int<H>{f.emin}, e), q = select(zero, Int<H>{f.format.least_digit()}, q);
       flags = select(zero, Int<H>{}, flags);

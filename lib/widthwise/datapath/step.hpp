@@ -33,9 +33,9 @@ constexpr Number<U> product(const Number<U>& x, const Number<U>& y) {
 template <class U>
 constexpr void sign_zero(const RoundingSlot<U>& to, Number<U>& z, const Number<U>& x,
                          const Number<U>& y) {
-  const Mask<U> sign = zero_sum_sign(to.rounder.rule, x, y);
-  const bool plus = to.description.zero_sign != ZeroSign::ieee;
-  z.negative = select(z.zero, plus ? Mask<U>{} : sign, z.negative);
+  const Mask<U> mixed = x.negative ^ y.negative;
+  const Mask<U> sign = zero_is_negative<Mask<U>>(to.description, x.negative, mixed);
+  z.negative = select(z.zero, sign, z.negative);
 }
 
 // x + y, to be rounded to `to`.
@@ -204,7 +204,8 @@ constexpr void any_step(const Path<U>& u, const Number<U>& a, const Number<U>& b
 // What a slot that only rounds takes: a zero by its own rule.
 template <class U>
 constexpr Number<U> to_round_once(const RoundingSlot<U>& to, Number<U> x) {
-  if (to.description.zero_sign != ZeroSign::ieee) x.negative = x.negative & (x.zero == Mask<U>{});
+  const Mask<U> sign = zero_is_negative<Mask<U>>(to.description, x.negative, Mask<U>{});
+  x.negative = select(x.zero, sign, x.negative);
   return x;
 }
 

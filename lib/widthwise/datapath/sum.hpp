@@ -78,6 +78,27 @@ constexpr void put_sum(const Total<M>& total, const Votes<M>& votes, std::int64_
   z.lane = lane, z.is_c = false, z.length = z.unknown;
 }
 
+// The terms as integers, added.
+template <class M, class All, class State, class Trace>
+WIDTHWISE_WITHIN constexpr Total<M> sum_aligned(const SumRule<M>& s, const All& all,
+                                                const Int<M>& e, std::int64_t reach,
+                                                State& progress, Trace& trace) {
+  switch (s.align.reference) {
+    case Reference::max_exponent: return sum_in_window<M>(s, all, e, progress, trace);
+    case Reference::fixed_lsb: return sum_in_register<M>(s, all, e, reach, progress, trace);
+    case Reference::exact: break;
+  }
+  return sum_exactly<M>(s, all, e, reach, progress, trace);
+}
+
+// A register's NaR.
+template <class M>
+constexpr void put_nar(const Mask<M>& nar, Term<M>& z) {
+  SpecialSum<M> made;
+  made.nan = nar;
+  made.put(z);
+}
+
 // All terms aligned once and added as integers. `reach`: of the rounding that follows at once; 0
 // where none does.
 template <class M, class All, class State, class Trace>
@@ -98,21 +119,13 @@ WIDTHWISE_APART constexpr void fused_sum(const SumRule<M>& s, const All& all, st
   if (any(votes.endless)) each(all, [&](const Term<M>& t) { special.take(t); });
   const State before = progress;
   Total<M> total{};
-  if (any(no(votes.zeros | votes.endless))) switch (align.reference) {
-      case Reference::max_exponent: total = sum_in_window<M>(s, all, e, progress, trace); break;
-      case Reference::fixed_lsb:
-        total = sum_in_register<M>(s, all, e, reach, progress, trace);
-        break;
-      case Reference::exact: total = sum_exactly<M>(s, all, e, reach, progress, trace);
-    }
+  if (any(no(votes.zeros | votes.endless)))
+    total = sum_aligned<M>(s, all, e, reach, progress, trace);
+
   put_sum(total, votes, all.front().lane, z);
   z.q = select(votes.zeros, floored ? Int<M>(e - window_frac(align, s.late)) : Int<M>{}, total.q);
   z.e = select(votes.zeros, Int<M>{}, e);
-  if (any(total.nar)) {
-    SpecialSum<M> made;
-    made.nan = total.nar;
-    made.put(z);
-  }
+  if (any(total.nar)) put_nar(total.nar, z);
   if (any(votes.endless)) {
     progress.take_back(votes.endless, before);
     special.put(z);
