@@ -1,0 +1,206 @@
+#include "tapered_lanes.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/elementwise/tapered_lanes.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "sim/engine/for_lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::elements::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using widthwise::HWY_NAMESPACE::for_lanes;
+
+constexpr int fraction = 23;  // digits behind the first of a float
+
+// How an exponent is spelt behind the sign, and in how many bits.
+template <class I>
+struct Spelt {
+  I bits, length;
+};
+
+//   | 1 1 … 1 0 | es exponent bits |    exponents from 0 on
+//   | 0 0 … 0 1 |                       below
+//
+// An exponent past width regimes is as good as one: both round to the ends.
+template <class D, class I>
+HWY_INLINE Spelt<I> posit_exponent(D di, const TaperedShape& f, I unbound) {
+  const auto one = hn::Set(di, 1), none = hn::Zero(di);
+  const auto far = hn::Set(di, std::int64_t{f.width - 1} << f.es);
+  const auto exponent = hn::Max(hn::Neg(far), hn::Min(unbound, far));
+  const auto regime = hn::ShiftRightSame(exponent, f.es);
+  const auto rest = hn::Sub(exponent, hn::ShiftLeftSame(regime, f.es));
+  const auto below = hn::Lt(regime, none);
+  const auto length = hn::IfThenElse(below, hn::Sub(one, regime), hn::Add(regime, hn::Set(di, 2)));
+  const auto ones = hn::Sub(hn::Shl(one, hn::IfThenElse(below, none, length)), hn::Set(di, 2));
+  const auto run = hn::IfThenElse(below, one, ones);
+  return {hn::Or(hn::ShiftLeftSame(run, f.es), rest), hn::Add(length, hn::Set(di, f.es))};
+}
+
+//   | 1 | r     | r bits of exponent + 1 behind its leading one |    exponents from 0 on
+//   | 0 | 7 - r | those of -exponent, inverted                  |    below
+template <class D, class I>
+HWY_INLINE Spelt<I> takum_exponent(D di, I exponent) {
+  const hn::RebindToFloat<D> d;
+  const auto one = hn::Set(di, 1), none = hn::Zero(di);
+  const auto below = hn::Lt(exponent, none);
+  const auto size = hn::IfThenElse(below, hn::Neg(exponent), hn::Add(exponent, one));
+  const auto zero = hn::Set(d, 0x1p52);  // behind which an integer is a double's last digits
+  const auto number = hn::Sub(hn::BitCast(d, hn::Or(size, hn::BitCast(di, zero))), zero);
+  const auto r = hn::Sub(hn::ShiftRight<52>(hn::BitCast(di, number)), hn::Set(di, 1023));
+  const auto power = hn::Shl(one, r);
+  const auto inverted = hn::IfThenElseZero(below, hn::Sub(power, one));
+  const auto low = hn::Xor(hn::Xor(size, power), inverted);
+  const auto head = hn::IfThenElse(below, hn::Sub(hn::Set(di, 7), r), hn::Add(hn::Set(di, 8), r));
+  return {hn::Or(hn::Shl(head, r), low), hn::Add(r, hn::Set(di, 4))};
+}
+
+// The bits behind the sign, as many as fill 63, from a magnitude in double:
+//
+//   | exponent | 23 of fraction | 0 …
+template <class D, class V>
+HWY_INLINE auto pattern(D, const TaperedShape& f, V magnitude) {
+  const hn::RebindToSigned<D> di;
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::BitCast(di, magnitude);
+  const auto exponent = hn::Sub(hn::ShiftRight<52>(bits), hn::Set(di, 1023));
+  const auto spelt = f.takum ? takum_exponent(di, exponent) : posit_exponent(di, f, exponent);
+  const auto digits =
+      hn::And(hn::ShiftRight<52 - fraction>(bits), hn::Set(di, (std::int64_t{1} << fraction) - 1));
+  const auto whole = hn::Or(hn::ShiftLeft<fraction>(spelt.bits), digits);
+  const auto room = hn::Sub(hn::Set(di, 63 - fraction), spelt.length);
+  return hn::BitCast(du, hn::Shl(whole, room));
+}
+
+// What carries out of the dropped bits where they round away: half of a unit, less one where a tie
+// stays; or random bits at their top, with half of the last one's unit, which a tie may not reach.
+template <class D>
+HWY_INLINE auto increment(D du, const TaperedShape& f, int dropped, hn::Vec<D> kept,
+                          const std::uint64_t* bits, std::size_t i) {
+  const auto one = hn::Set(du, 1);
+  if (!f.rounding.stochastic()) {
+    const auto half = hn::Set(du, (std::uint64_t{1} << (dropped - 1)) - 1);
+    return hn::Add(half, hn::And(kept, one));
+  }
+  const int shift = dropped - f.rounding.random_bits;
+  const auto drawn = hn::LoadU(du, bits + i);
+  auto up = hn::ShiftLeftSame(drawn, shift);
+  if (f.rounding.variant != StochasticVariant::plain)
+    up = hn::Add(up, hn::Set(du, std::uint64_t{1} << (shift - 1)));
+  if (f.rounding.variant == StochasticVariant::even) up = hn::Sub(up, hn::And(drawn, one));
+  return up;
+}
+
+// The nearest posit's magnitude in words of 32 bits (docs/exactness.md, 70): unbiased, a float's
+// bits end as a posit's do, behind the regime in the place of a run. The longer that is, the more
+// of them are dropped.
+template <class D, class I>
+HWY_INLINE I nearest_posit(D d, const TaperedShape& f, I magnitude) {
+  const int bias = 127, above = fraction + f.es, far = (f.width - 2) << f.es;
+  const auto words = [&](int exponent) HWY_ATTR { return (bias + exponent) << fraction; };
+  const auto one = hn::Set(d, 1), top = hn::Set(d, 1 << (f.width - 1));
+  const I held = hn::Min(hn::Max(magnitude, hn::Set(d, words(-far))), hn::Set(d, words(far) - 1));
+  const I whole = hn::Sub(held, hn::Set(d, words(0)));
+  const I regime = hn::ShiftRightSame(whole, above), below = hn::BroadcastSignBit(regime);
+  const I run = hn::Xor(regime, below);  // less one
+  const I dropped = hn::Add(run, hn::Set(d, above + 3 - f.width));
+  // What the run spells, less what the regime does that is kept of the word.
+  const I spelt = hn::Shl(hn::Add(run, hn::Set(d, 2)), hn::Sub(hn::Set(d, f.width - 3), run));
+  const I head = hn::IfVecThenElse(below, spelt, hn::Sub(top, spelt));
+  const I odd = hn::And(hn::Add(head, hn::Shr(whole, dropped)), one);
+  const I half = hn::Shl(one, hn::Sub(dropped, one));
+  return hn::Add(head, hn::Shr(hn::Add(hn::Sub(whole, one), hn::Add(half, odd)), dropped));
+}
+
+// As many as fill vectors: Highway shifts one lane of 32 bits by what lies in two.
+template <class Code>
+std::size_t posits(const TaperedShape& f, const float* x, std::size_t n, Code* codes) {
+  const hn::ScalableTag<std::int32_t> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<Code, decltype(d)> dc;
+  const std::size_t lanes = hn::Lanes(d), whole = n / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    const auto bits = hn::BitCast(d, hn::LoadU(hn::RebindToFloat<decltype(d)>(), x + i));
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
+    const auto negative = hn::BroadcastSignBit(bits);
+    const auto turned = hn::Sub(hn::Xor(nearest_posit(d, f, magnitude), negative), negative);
+    const auto number = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), turned);
+    const auto finite = hn::Lt(magnitude, hn::Set(d, 0x7f800000));
+    const auto found = hn::IfThenElse(finite, number, hn::Set(d, 1 << (f.width - 1)));
+    const auto code = hn::And(hn::BitCast(du, found), hn::Set(du, (2U << (f.width - 1)) - 1));
+    if constexpr (sizeof(Code) == sizeof(float))
+      hn::StoreU(code, dc, codes + i);
+    else
+      hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
+  }
+  return whole;
+}
+
+template <class Code>
+void tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+             Code* codes) {
+  const int dropped = 64 - f.width;  // of the 63 bits
+  const std::size_t done = f.in_words ? posits(f, x, n, codes) : 0;
+  for_lanes(hn::ScalableTag<double>(), n - done, [&](auto d, std::size_t at) HWY_ATTR {
+    const std::size_t i = done + at;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const hn::Rebind<Code, decltype(d)> dc;
+    const auto a = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x + i));
+    const auto p = pattern(d, f, hn::Abs(a));
+    const auto one = hn::Set(du, 1), most = hn::Set(du, (std::uint64_t{1} << (f.width - 1)) - 1);
+    const auto kept = hn::ShiftRightSame(p, dropped);
+    const auto rest = hn::And(p, hn::Set(du, (std::uint64_t{1} << dropped) - 1));
+    const auto up =
+        hn::ShiftRightSame(hn::Add(rest, increment(du, f, dropped, kept, bits, i)), dropped);
+    const auto held = hn::Min(hn::Max(hn::Add(kept, up), one), most);
+    const auto negative = hn::RebindMask(du, hn::Lt(a, hn::Zero(d)));
+    const auto code = hn::IfThenElse(negative, hn::Sub(hn::Zero(du), held), held);
+    const auto zero = hn::RebindMask(du, hn::Eq(a, hn::Zero(d)));
+    const auto finite = hn::RebindMask(du, hn::IsFinite(a));
+    const auto nar = hn::Set(du, std::uint64_t{1} << (f.width - 1));
+    const auto all = hn::Set(du, (std::uint64_t{2} << (f.width - 1)) - 1);
+    const auto found = hn::IfThenElse(finite, hn::IfThenZeroElse(zero, hn::And(code, all)), nar);
+    hn::StoreU(hn::TruncateTo(dc, found), dc, codes + i);
+  });
+}
+
+void bytes_of(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+              std::uint8_t* codes) {
+  tapered(f, x, bits, n, codes);
+}
+void halves_of(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+               std::uint16_t* codes) {
+  tapered(f, x, bits, n, codes);
+}
+void words_of(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+              std::uint32_t* codes) {
+  tapered(f, x, bits, n, codes);
+}
+
+}  // namespace widthwise::elements::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::elements {
+
+HWY_EXPORT(bytes_of);
+HWY_EXPORT(halves_of);
+HWY_EXPORT(words_of);
+
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint8_t* codes) {
+  HWY_DYNAMIC_DISPATCH(bytes_of)(f, x, bits, n, codes);
+}
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint16_t* codes) {
+  HWY_DYNAMIC_DISPATCH(halves_of)(f, x, bits, n, codes);
+}
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint32_t* codes) {
+  HWY_DYNAMIC_DISPATCH(words_of)(f, x, bits, n, codes);
+}
+
+}  // namespace widthwise::elements
+#endif

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "widthwise/rounding.hpp"
+
+// Floats to posits and takums of up to 32 bits, to nearest even or by chance, on vectors of
+// patterns in 64 bits, or of posits in 32.
+namespace widthwise::elements {
+
+struct TaperedShape {
+  int width, es;
+  bool takum;
+  bool in_words;      // posits of at most 25 + es bits, all normal floats, to nearest even
+  Rounding rounding;  // by so many random bits that two digits below them are dropped, too
+};
+
+// bits[i] are element i's random ones.
+
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint8_t* codes);
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint16_t* codes);
+void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+                std::uint32_t* codes);
+
+}  // namespace widthwise::elements
