@@ -3,6 +3,7 @@
 
 #include "lately.hpp"
 #include "stairs.hpp"
+#include "tapered_lanes.hpp"
 
 // Rounding to posits, takums and tables takes the definition's whole path, but goes up with the
 // number: where its steps lie is all there is to know (docs/exactness.md, 64).
@@ -128,7 +129,8 @@ std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
   if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
       task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
     return nullptr;
-  if (!goes_up(task.to, task.env.rounding.mode)) return nullptr;
+  if (!goes_up(task.to, task.env.rounding.mode) || in_words(task.to, task.env.rounding))
+    return nullptr;
   static Lately<Purpose, Stairs> lately;
   return lately.get({task.to, task.env.rounding.mode}, [&] { return build(task); });
 }

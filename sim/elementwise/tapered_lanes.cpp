@@ -93,56 +93,104 @@ HWY_INLINE auto increment(D du, const TaperedShape& f, int dropped, hn::Vec<D> k
   return up;
 }
 
-// The nearest posit's magnitude in words of 32 bits (docs/exactness.md, 70): unbiased, a float's
-// bits end as a posit's do, behind the regime in the place of a run. The longer that is, the more
-// of them are dropped.
-template <class D, class I>
-HWY_INLINE I nearest_posit(D d, const TaperedShape& f, I magnitude) {
-  const int bias = 127, above = fraction + f.es, far = (f.width - 2) << f.es;
-  const auto words = [&](int exponent) HWY_ATTR { return (bias + exponent) << fraction; };
-  const auto one = hn::Set(d, 1), top = hn::Set(d, 1 << (f.width - 1));
-  const I held = hn::Min(hn::Max(magnitude, hn::Set(d, words(-far))), hn::Set(d, words(far) - 1));
-  const I whole = hn::Sub(held, hn::Set(d, words(0)));
-  const I regime = hn::ShiftRightSame(whole, above), below = hn::BroadcastSignBit(regime);
-  const I run = hn::Xor(regime, below);  // less one
-  const I dropped = hn::Add(run, hn::Set(d, above + 3 - f.width));
+// The nearest posit's magnitude from a float's, all of it or its upper part (docs/exactness.md,
+// 70): unbiased, its bits end as a posit's do, behind the regime in the place of a run. The longer
+// that is, the more of them are dropped.
+template <class D, class V>
+HWY_INLINE auto nearest_posit(D d, const TaperedShape& f, V magnitude) {
+  const hn::RebindToSigned<D> di;
+  using Lane = hn::TFromD<decltype(di)>;
+  const auto all = [&](int x) HWY_ATTR { return hn::Set(di, static_cast<Lane>(x)); };
+  constexpr int digits = sizeof(Lane) == sizeof(float) ? fraction : 8;
+  const int above = digits + f.es, far = (f.width - 2) << f.es;
+  const auto word = [&](int exponent, int less) HWY_ATTR {
+    return hn::Set(d, static_cast<hn::TFromD<D>>(((127 + exponent) << digits) - less));
+  };
+  const auto held = hn::Min(hn::Max(magnitude, word(-far, 0)), word(far, 1));
+  const auto whole = hn::BitCast(di, hn::Sub(held, word(0, 0)));
+  const auto regime = hn::ShiftRightSame(whole, above), below = hn::BroadcastSignBit(regime);
+  const auto run = hn::Xor(regime, below);  // less one
+  const int first = above + 3 - f.width;
+  const auto dropped = hn::Add(run, all(first)), half = hn::Shl(all(1 << (first - 1)), run);
   // What the run spells, less what the regime does that is kept of the word.
-  const I spelt = hn::Shl(hn::Add(run, hn::Set(d, 2)), hn::Sub(hn::Set(d, f.width - 3), run));
-  const I head = hn::IfVecThenElse(below, spelt, hn::Sub(top, spelt));
-  const I odd = hn::And(hn::Add(head, hn::Shr(whole, dropped)), one);
-  const I half = hn::Shl(one, hn::Sub(dropped, one));
-  return hn::Add(head, hn::Shr(hn::Add(hn::Sub(whole, one), hn::Add(half, odd)), dropped));
+  const auto spelt = hn::Shl(hn::Add(run, all(2)), hn::Sub(all(f.width - 3), run));
+  const auto head = hn::IfVecThenElse(below, spelt, hn::Sub(all(1 << (f.width - 1)), spelt));
+  const auto even = hn::AndNot(hn::Add(head, hn::Shr(whole, dropped)), all(1));
+  return hn::Add(head, hn::Shr(hn::Sub(hn::Add(whole, half), even), dropped));
 }
 
-// As many as fill vectors: Highway shifts one lane of 32 bits by what lies in two.
+// Codes of magnitudes and signs.
+template <class D, class V, class S>
+HWY_INLINE V nearest_code(D d, const TaperedShape& f, V magnitude, S negative, V infinity) {
+  const auto nearest = nearest_posit(d, f, magnitude);
+  const V turned = hn::BitCast(d, hn::Sub(hn::Xor(nearest, negative), negative));
+  const V number = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), turned);
+  const auto all = [&](unsigned x) HWY_ATTR { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); };
+  const unsigned nar = 1U << (f.width - 1);
+  return hn::And(hn::IfThenElse(hn::Lt(magnitude, infinity), number, all(nar)), all(2 * nar - 1));
+}
+
+// As many as fill vectors, and how many that were: Highway shifts one lane of 32 bits by what lies
+// in two.
 template <class Code>
-std::size_t posits(const TaperedShape& f, const float* x, std::size_t n, Code* codes) {
-  const hn::ScalableTag<std::int32_t> d;
-  const hn::RebindToUnsigned<decltype(d)> du;
+std::size_t posits(const TaperedShape& shape, const float* x, std::size_t n, Code* codes) {
+  const TaperedShape f = shape;  // which codes may not overwrite
+  const hn::ScalableTag<std::uint32_t> d;
   const hn::Rebind<Code, decltype(d)> dc;
-  const std::size_t lanes = hn::Lanes(d), whole = n / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) {
-    const auto bits = hn::BitCast(d, hn::LoadU(hn::RebindToFloat<decltype(d)>(), x + i));
+  const auto* words = reinterpret_cast<const std::uint32_t*>(x);
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto bits = hn::LoadU(d, words + i);
+    const auto negative =
+        hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<decltype(d)>(), bits));
     const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
-    const auto negative = hn::BroadcastSignBit(bits);
-    const auto turned = hn::Sub(hn::Xor(nearest_posit(d, f, magnitude), negative), negative);
-    const auto number = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), turned);
-    const auto finite = hn::Lt(magnitude, hn::Set(d, 0x7f800000));
-    const auto found = hn::IfThenElse(finite, number, hn::Set(d, 1 << (f.width - 1)));
-    const auto code = hn::And(hn::BitCast(du, found), hn::Set(du, (2U << (f.width - 1)) - 1));
+    const auto code = nearest_code(d, f, magnitude, negative, hn::Set(d, 0x7f800000));
     if constexpr (sizeof(Code) == sizeof(float))
       hn::StoreU(code, dc, codes + i);
     else
       hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
   }
-  return whole;
+  return i;
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+// Of 8 bits, in words of 16: a float's upper half but for the sign, and whether anything is below.
+std::size_t short_posits(const TaperedShape& shape, const float* x, std::size_t n,
+                         std::uint8_t* codes) {
+  const TaperedShape f = shape;
+  const hn::ScalableTag<std::uint16_t> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<std::uint8_t, decltype(d)> dc;
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(x);
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto first = hn::LoadU(d, halves + 2 * i), second = hn::LoadU(d, halves + 2 * i + lanes);
+    const auto upper = hn::ConcatOdd(d, second, first), lower = hn::ConcatEven(d, second, first);
+    const auto negative = hn::BroadcastSignBit(hn::BitCast(di, upper));
+    const auto magnitude = hn::Or(hn::Add(upper, upper), hn::Min(lower, hn::Set(d, 1)));
+    const auto code = nearest_code(d, f, magnitude, negative, hn::Set(d, 0xff00));
+    hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
+  }
+  return i;
+}
+#endif
+
+template <class Code>
+std::size_t quickly(const TaperedShape& f, const float* x, std::size_t n, Code* codes) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (sizeof(Code) == 1) return short_posits(f, x, n, codes);
+#endif
+  return posits(f, x, n, codes);
 }
 
 template <class Code>
-void tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+void tapered(const TaperedShape& shape, const float* x, const std::uint64_t* bits, std::size_t n,
              Code* codes) {
+  const TaperedShape f = shape;      // which codes may not overwrite
   const int dropped = 64 - f.width;  // of the 63 bits
-  const std::size_t done = f.in_words ? posits(f, x, n, codes) : 0;
+  const std::size_t done = f.in_words ? quickly(f, x, n, codes) : 0;
   for_lanes(hn::ScalableTag<double>(), n - done, [&](auto d, std::size_t at) HWY_ATTR {
     const std::size_t i = done + at;
     const hn::RebindToUnsigned<decltype(d)> du;

@@ -2,11 +2,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "widthwise/format.hpp"
 #include "widthwise/rounding.hpp"
 
 // Floats to posits and takums of up to 32 bits, to nearest even or by chance, on vectors of
 // patterns in 64 bits, or of posits in 32.
 namespace widthwise::elements {
+
+// Whether the nearest posits are found in words of 32 bits: all are normal floats, and each is
+// behind at least one digit of them.
+bool in_words(const Format& f, const Rounding& rounding);
 
 struct TaperedShape {
   int width, es;

@@ -7,6 +7,12 @@
 // Conversions of binary32 to posits and takums of up to 32 bits, to nearest and ties to even, or by
 // chance: their patterns in 64 bits, rounded (docs/exactness.md, 70).
 namespace widthwise {
+
+bool elements::in_words(const Format& f, const Rounding& rounding) {
+  return f.is_posit() && !rounding.stochastic() && rounding.mode == RoundingMode::rne &&
+         f.width() <= 25 + f.exp_bits && f.emax() <= binary32.emax() - 1;
+}
+
 namespace {
 
 using elements::to_tapered;
@@ -15,17 +21,10 @@ constexpr int widest = 32;
 
 constexpr std::size_t tapered_piece = 1024;  // elements whose random bits lie in the first cache
 
-// Whether the nearest posits are found in words of 32 bits: all are normal floats, and each is
-// behind at least one digit of them.
-bool in_words(const Format& f, const Rounding& rounding) {
-  return f.is_posit() && !rounding.stochastic() && f.width() <= 25 + f.exp_bits &&
-         f.emax() <= binary32.emax() - 1;
-}
-
 class Tapered final : public Elementwise::Way {
  public:
   Tapered(const Format& f, const Rounding& rounding)
-      : shape_{f.width(), f.exp_bits, !f.is_posit(), in_words(f, rounding), rounding},
+      : shape_{f.width(), f.exp_bits, !f.is_posit(), elements::in_words(f, rounding), rounding},
         bytes_(item_bytes(f.width())) {}
 
   const char* name() const final { return "tapered lanes"; }

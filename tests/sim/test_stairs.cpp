@@ -74,7 +74,8 @@ TEST_CASE("conversions by stairs are the definition's") {
                                  words.size());
         const bool turns = mode == RoundingMode::rtz || mode == RoundingMode::raz;
         const bool refused = turns && text == std::string_view("table(1,-1)");
-        REQUIRE(std::string_view(stairs.way()) == (refused ? "integers" : "stairs"));
+        const char* other = to.is_posit() && mode == RoundingMode::rne ? "tapered lanes" : "stairs";
+        REQUIRE(std::string_view(stairs.way()) == (refused ? "integers" : other));
         std::vector<std::uint8_t> got(words.size());
         const void* operand = words.data();
         stairs.run({&operand, 1}, words.size(), got.data(), nullptr);
@@ -97,7 +98,8 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   };
   using enum Operation;
   constexpr std::size_t many = 1 << 20;
-  CHECK(way("posit8", convert, binary32, {}, false, many) == "stairs");
+  CHECK(way("posit8", convert, binary32, {RoundingMode::rna}, false, many) == "stairs");
+  CHECK(way("posit8", convert, binary32, {}, false, many) == "tapered lanes");
   CHECK(way("takum8", convert, binary32, {}, false, many) == "tapered lanes");
   CHECK(way("takum8", convert, binary32, {RoundingMode::rup}, false, many) == "integers");
   CHECK(way("table(1,1.001,1.002,2)", convert, binary32, {}, false, many) == "integers");

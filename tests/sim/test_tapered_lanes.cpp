@@ -110,15 +110,16 @@ TEST_CASE("a conversion to posits may overwrite its operand") {
   std::vector<std::uint32_t> words(5000), want(5000);
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i) / 3);
-  on_every_target([&] {
-    std::vector<std::uint32_t> codes = words;
-    const Elementwise lanes(Operation::convert, posit_format(32, 2), {},
-                            std::vector<Format>{binary32}, false, words.size());
-    const void *apart = words.data(), *same = codes.data();
-    lanes.run({&apart, 1}, words.size(), want.data(), nullptr);
-    lanes.run({&same, 1}, codes.size(), codes.data(), nullptr);
-    CHECK(codes == want);
-  });
+  for (const int width : {32, 27})  // in patterns of 64 bits, and in words
+    on_every_target([&] {
+      std::vector<std::uint32_t> codes = words;
+      const Elementwise lanes(Operation::convert, posit_format(width, 2), {},
+                              std::vector<Format>{binary32}, false, words.size());
+      const void *apart = words.data(), *same = codes.data();
+      lanes.run({&apart, 1}, words.size(), want.data(), nullptr);
+      lanes.run({&same, 1}, codes.size(), codes.data(), nullptr);
+      CHECK(codes == want);
+    });
 }
 
 TEST_CASE("patterns are refused one step outside") {
