@@ -1,12 +1,16 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <random>
+#include <set>
 #include <string_view>
 #include <vector>
 
+#include "sim/elementwise/stairs.hpp"
 #include "targets.hpp"
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/elementwise.hpp"
@@ -19,9 +23,19 @@ namespace {
 
 using namespace tests;
 
-constexpr const char* formats[] = {"posit8es0",       "posit8es2",      "posit7es4",  "posit5es1",
-                                   "takum6",          "takum5",         "table(nf4)", "table(fp4)",
-                                   "table(dynamic8)", "table(0,1,nan)", "table(1,-1)"};
+constexpr const char* formats[] = {"posit8es0",
+                                   "posit8es2",
+                                   "posit7es4",
+                                   "posit5es1",
+                                   "takum6",
+                                   "takum5",
+                                   "table(nf4)",
+                                   "table(fp4)",
+                                   "table(dynamic8)",
+                                   "table(0,1,nan)",
+                                   "table(1,-1)",
+                                   "posit8es3",
+                                   "table(-1,0,1.5e-10,1,1.5)"};
 constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rno, RoundingMode::rnz,
                                   RoundingMode::rtz, RoundingMode::rup, RoundingMode::raz};
 
@@ -53,6 +67,30 @@ std::vector<std::uint32_t> words_for(const Format& f) {
   return words;
 }
 
+void check(const Format& to, RoundingMode mode, std::string_view way,
+           const std::vector<std::uint32_t>& words, Tally& tally, std::uint64_t& expected) {
+  const Env env{mode};
+  std::vector<std::uint8_t> want(words.size()), got(words.size());
+  // Of so few at a time the definition computes.
+  constexpr std::size_t few = 1000;
+  for (std::size_t i = 0; i < words.size(); i += few)
+    elementwise(Operation::convert, to, env, std::vector<CodeArray>{{binary32, &words[i]}},
+                std::min(few, words.size() - i), &want[i], nullptr);
+  on_every_target([&] {
+    const Elementwise stairs(Operation::convert, to, env, std::vector<Format>{binary32}, false,
+                             words.size());
+    REQUIRE(stairs.way() == way);
+    const void* operand = words.data();
+    stairs.run({&operand, 1}, words.size(), got.data(), nullptr);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      tally.check(got[i] == want[i], [&] {
+        return fmt::format("{} of {:#010x}: {:#x} for {:#x}", to_string(to), words[i], got[i],
+                           want[i]);
+      });
+    expected += words.size();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("conversions by stairs are the definition's") {
@@ -62,30 +100,25 @@ TEST_CASE("conversions by stairs are the definition's") {
     const Format to = parse_format(text);
     const auto words = words_for(to);
     for (const RoundingMode mode : modes) {
-      const Env env{mode};
-      std::vector<std::uint8_t> want(words.size());
-      // Of so few at a time the definition computes.
-      constexpr std::size_t few = 1000;
-      for (std::size_t i = 0; i < words.size(); i += few)
-        elementwise(Operation::convert, to, env, std::vector<CodeArray>{{binary32, &words[i]}},
-                    std::min(few, words.size() - i), &want[i], nullptr);
-      on_every_target([&] {
-        const Elementwise stairs(Operation::convert, to, env, std::vector<Format>{binary32}, false,
-                                 words.size());
-        const bool turns = mode == RoundingMode::rtz || mode == RoundingMode::raz;
-        const bool refused = turns && text == std::string_view("table(1,-1)");
-        const char* other = to.is_posit() && mode == RoundingMode::rne ? "tapered lanes" : "stairs";
-        REQUIRE(std::string_view(stairs.way()) == (refused ? "integers" : other));
-        std::vector<std::uint8_t> got(words.size());
-        const void* operand = words.data();
-        stairs.run({&operand, 1}, words.size(), got.data(), nullptr);
-        for (std::size_t i = 0; i < words.size(); ++i)
-          tally.check(got[i] == want[i], [&] {
-            return fmt::format("{} of {:#010x}: {:#x} for {:#x}", text, words[i], got[i], want[i]);
-          });
-        expected += words.size();
-      });
+      const bool turns = mode == RoundingMode::rtz || mode == RoundingMode::raz;
+      const bool refused = turns && text == std::string_view("table(1,-1)");
+      const char* other = to.is_posit() && mode == RoundingMode::rne ? "tapered lanes" : "stairs";
+      check(to, mode, refused ? "integers" : other, words, tally, expected);
     }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("conversions by stairs are the definition's, of drawn tables") {
+  std::mt19937_64 draw(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const std::size_t count : {3, 17, 33, 62, 65, 130, 200, 254, 255}) {
+    std::set<double> values{-1, 1};
+    while (values.size() < count)
+      values.insert(std::ldexp(double(draw() % 255) / 128 - 1, -int(draw() % 12)));
+    const Format to = parse_format(fmt::format("table({})", fmt::join(values, ",")));
+    check(to, RoundingMode::rne, "stairs", words_for(to), tally, expected);
   }
   tally.expect(expected);
 }
@@ -110,4 +143,21 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   const Env random{Rounding(8, StochasticVariant::plain)};
   CHECK(way("posit8", convert, binary32, random, false, many) == "tapered lanes");
   CHECK(way("takum6", convert, binary32, {RoundingMode::rup}, false, 1000) == "integers");
+}
+
+TEST_CASE("stairs of few steps, or of 256 that are not too far apart, are held in vectors") {
+  const auto pages = [](const char* to, RoundingMode mode = RoundingMode::rne) {
+    const std::vector<Format> from{binary32};
+    const auto stairs = elements::stairs_of(
+        {Operation::convert, parse_format(to), Env{mode}, from, false, 1 << 20});
+    return stairs->held.pages;
+  };
+  for (const char* to : {"table(nf4)", "table(fp4)", "table(-1,-0.9,0,2,2.2)"})
+    CHECK_MESSAGE(pages(to) == 1, to);
+  CHECK(pages("table(dynamic8)") == 4);
+  CHECK(pages("table(dynamic8)", RoundingMode::rtz) == 4);
+  CHECK(pages("posit8es0", RoundingMode::rna) == 0);  // which leaves 0 at once
+  CHECK(pages("table(0,1,nan)") == 0);                // no step below 0
+  CHECK(pages("table(-1,0,1.5e-10,1)") == 4);         // 34 exponents
+  CHECK(pages("table(-1,0,5e-20,1)") == 0);
 }
