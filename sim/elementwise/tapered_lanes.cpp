@@ -1,5 +1,9 @@
 #include "tapered_lanes.hpp"
 
+#include <algorithm>
+
+#include "lane_kernels.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/elementwise/tapered_lanes.cpp"
 #include <hwy/foreach_target.h>
@@ -93,9 +97,20 @@ HWY_INLINE auto increment(D du, const TaperedShape& f, int dropped, hn::Vec<D> k
   return up;
 }
 
-// The nearest posit's magnitude from a float's, all of it or its upper part (docs/exactness.md,
-// 70): unbiased, its bits end as a posit's do, behind the regime in the place of a run. The longer
-// that is, the more of them are dropped.
+// What is kept of a float's magnitude, all of it or its upper part, that is rounded to the nearest
+// posit's (docs/exactness.md, 70): unbiased, its bits end as a posit's do, behind the regime in the
+// place of a run. The longer that is, the more of them are dropped.
+template <class I>
+struct Kept {
+  I whole, dropped, head;  // head: what the run spells, less what the regime does in `whole`
+};
+
+template <class D>
+HWY_INLINE auto lanes_word(D d, int exponent, int less) {
+  constexpr int digits = sizeof(hn::TFromD<D>) == sizeof(float) ? fraction : 8;
+  return hn::Set(d, static_cast<hn::TFromD<D>>(((127 + exponent) << digits) - less));
+}
+
 template <class D, class V>
 HWY_INLINE auto nearest_posit(D d, const TaperedShape& f, V magnitude) {
   const hn::RebindToSigned<D> di;
@@ -103,26 +118,24 @@ HWY_INLINE auto nearest_posit(D d, const TaperedShape& f, V magnitude) {
   const auto all = [&](int x) HWY_ATTR { return hn::Set(di, static_cast<Lane>(x)); };
   constexpr int digits = sizeof(Lane) == sizeof(float) ? fraction : 8;
   const int above = digits + f.es, far = (f.width - 2) << f.es;
-  const auto word = [&](int exponent, int less) HWY_ATTR {
-    return hn::Set(d, static_cast<hn::TFromD<D>>(((127 + exponent) << digits) - less));
-  };
-  const auto held = hn::Min(hn::Max(magnitude, word(-far, 0)), word(far, 1));
-  const auto whole = hn::BitCast(di, hn::Sub(held, word(0, 0)));
+  const auto held = hn::Min(hn::Max(magnitude, lanes_word(d, -far, 0)), lanes_word(d, far, 1));
+  const auto whole = hn::BitCast(di, hn::Sub(held, lanes_word(d, 0, 0)));
   const auto regime = hn::ShiftRightSame(whole, above), below = hn::BroadcastSignBit(regime);
   const auto run = hn::Xor(regime, below);  // less one
   const int first = above + 3 - f.width;
   const auto dropped = hn::Add(run, all(first)), half = hn::Shl(all(1 << (first - 1)), run);
-  // What the run spells, less what the regime does that is kept of the word.
   const auto spelt = hn::Shl(hn::Add(run, all(2)), hn::Sub(all(f.width - 3), run));
   const auto head = hn::IfVecThenElse(below, spelt, hn::Sub(all(1 << (f.width - 1)), spelt));
   const auto even = hn::AndNot(hn::Add(head, hn::Shr(whole, dropped)), all(1));
-  return hn::Add(head, hn::Shr(hn::Sub(hn::Add(whole, half), even), dropped));
+  const auto kept = hn::Shr(hn::Sub(hn::Add(whole, half), even), dropped);
+  return Kept<hn::Vec<decltype(di)>>{kept, dropped, head};
 }
 
 // Codes of magnitudes and signs.
 template <class D, class V, class S>
 HWY_INLINE V nearest_code(D d, const TaperedShape& f, V magnitude, S negative, V infinity) {
-  const auto nearest = nearest_posit(d, f, magnitude);
+  const auto kept = nearest_posit(d, f, magnitude);
+  const auto nearest = hn::Add(kept.head, kept.whole);
   const V turned = hn::BitCast(d, hn::Sub(hn::Xor(nearest, negative), negative));
   const V number = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), turned);
   const auto all = [&](unsigned x) HWY_ATTR { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); };
@@ -185,6 +198,25 @@ std::size_t quickly(const TaperedShape& f, const float* x, std::size_t n, Code* 
   return posits(f, x, n, codes);
 }
 
+// The nearest posits as floats, of whole vectors.
+void values(const TaperedShape& shape, const float* x, std::size_t n, float* y) {
+  const TaperedShape f = shape;
+  const hn::ScalableTag<std::uint32_t> d;
+  const hn::RebindToFloat<decltype(d)> floats;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto bits = hn::BitCast(d, hn::LoadU(floats, x + i));
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
+    const auto kept = nearest_posit(d, f, magnitude);
+    const auto word =
+        hn::Add(hn::BitCast(d, hn::Shl(kept.whole, kept.dropped)), lanes_word(d, 0, 0));
+    const auto signed_word = hn::Or(word, hn::Xor(bits, magnitude));
+    const auto number = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), signed_word);
+    const auto finite = hn::Lt(magnitude, hn::Set(d, 0x7f800000));
+    const auto found = hn::IfThenElse(finite, number, hn::Set(d, 0x7fc00000));
+    hn::StoreU(hn::BitCast(floats, found), floats, y + i);
+  }
+}
+
 template <class Code>
 void tapered(const TaperedShape& shape, const float* x, const std::uint64_t* bits, std::size_t n,
              Code* codes) {
@@ -236,6 +268,7 @@ namespace widthwise::elements {
 HWY_EXPORT(bytes_of);
 HWY_EXPORT(halves_of);
 HWY_EXPORT(words_of);
+HWY_EXPORT(values);
 
 void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
                 std::uint8_t* codes) {
@@ -248,6 +281,16 @@ void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits
 void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
                 std::uint32_t* codes) {
   HWY_DYNAMIC_DISPATCH(words_of)(f, x, bits, n, codes);
+}
+
+void to_posit_values(const TaperedShape& f, const float* x, std::size_t n, float* y) {
+  const std::size_t whole = n / padding * padding;
+  HWY_DYNAMIC_DISPATCH(values)(f, x, whole, y);
+  if (whole == n) return;
+  float rest[padding] = {};
+  std::copy(x + whole, x + n, rest);
+  HWY_DYNAMIC_DISPATCH(values)(f, rest, padding, rest);
+  std::copy_n(rest, n - whole, y + whole);
 }
 
 }  // namespace widthwise::elements

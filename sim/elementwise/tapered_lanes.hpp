@@ -14,6 +14,13 @@ namespace widthwise::elements {
 bool in_words(const Format& f, const Rounding& rounding);
 
 struct TaperedShape {
+  TaperedShape(const Format& f, const Rounding& r)
+      : width(f.width()),
+        es(f.exp_bits),
+        takum(!f.is_posit()),
+        in_words(elements::in_words(f, r)),
+        rounding(r) {}
+
   int width, es;
   bool takum;
   bool in_words;      // posits of at most 25 + es bits, all normal floats, to nearest even
@@ -28,5 +35,8 @@ void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits
                 std::uint16_t* codes);
 void to_tapered(const TaperedShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
                 std::uint32_t* codes);
+
+// y = the values of the nearest posits, which are found in words; NaN where a code is NaR.
+void to_posit_values(const TaperedShape& f, const float* x, std::size_t n, float* y);
 
 }  // namespace widthwise::elements

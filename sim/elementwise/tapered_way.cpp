@@ -24,8 +24,7 @@ constexpr std::size_t tapered_piece = 1024;  // elements whose random bits lie i
 class Tapered final : public Elementwise::Way {
  public:
   Tapered(const Format& f, const Rounding& rounding)
-      : shape_{f.width(), f.exp_bits, !f.is_posit(), elements::in_words(f, rounding), rounding},
-        bytes_(item_bytes(f.width())) {}
+      : shape_(f, rounding), bytes_(item_bytes(f.width())) {}
 
   const char* name() const final { return "tapered lanes"; }
 
