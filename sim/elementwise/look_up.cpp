@@ -114,6 +114,46 @@ void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std:
   climb_singly(stairs, words, i, n, codes);
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+template <int pages>
+std::size_t words_held(const ByteWords& table, const std::uint8_t* codes, std::size_t n,
+                       std::uint16_t* halves) {
+  const Halves d;
+  const Held<pages> lower(table.lower.data()), upper(table.upper.data());
+  const H used = hn::Set(d, static_cast<std::uint16_t>((1 << table.width) - 1));
+  const H turn = hn::Iota(d, 0), pair = hn::ShiftRight<1>(turn);
+  // Of a word the lower half, then the upper one, which comes behind all lower ones.
+  const H first = hn::Add(pair, hn::ShiftLeft<5>(hn::And(turn, hn::Set(d, 1)))),
+          second = hn::Add(first, hn::Set(d, 16));
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const H bytes = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint8_t, Halves>(), codes + i));
+    const H at = hn::And(bytes, used), low = lower[at], high = upper[at];
+    const auto words = [&](H places) HWY_ATTR {
+      return H{_mm512_permutex2var_epi16(low.raw, places.raw, high.raw)};
+    };
+    hn::StoreU(words(first), d, halves + 2 * i);
+    hn::StoreU(words(second), d, halves + 2 * i + lanes);
+  }
+  return i;
+}
+#endif
+
+void look_up_words(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words) {
+  std::size_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  auto* const halves = static_cast<std::uint16_t*>(words);
+  i = table.width <= 6 ? words_held<1>(table, codes, n, halves)
+                       : words_held<4>(table, codes, n, halves);
+#endif
+  for (; i < n; ++i) {
+    const std::size_t at = codes[i] & ((1U << table.width) - 1);
+    const std::uint32_t word = std::uint32_t{table.upper[at]} << 16 | table.lower[at];
+    std::memcpy(static_cast<std::byte*>(words) + i * sizeof word, &word, sizeof word);
+  }
+}
+
 void look_up(const BytePairs& pairs, const void* results, std::size_t n, std::uint8_t* codes) {
   const hn::ScalableTag<std::uint32_t> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -145,6 +185,7 @@ namespace widthwise::elements {
 
 HWY_EXPORT(climb);
 HWY_EXPORT(look_up);
+HWY_EXPORT(look_up_words);
 
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(climb)(stairs, words, n, codes);
@@ -152,6 +193,17 @@ void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std:
 
 void look_up(const BytePairs& pairs, const void* results, std::size_t n, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(look_up)(pairs, results, n, codes);
+}
+
+ByteWords::ByteWords(int code_width, const std::uint32_t* words) : width(code_width) {
+  for (std::size_t i = 0; i < std::size_t{1} << width; ++i) {
+    lower[i] = static_cast<std::uint16_t>(words[i]);
+    upper[i] = static_cast<std::uint16_t>(words[i] >> 16);
+  }
+}
+
+void look_up(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words) {
+  HWY_DYNAMIC_DISPATCH(look_up_words)(table, codes, n, words);
 }
 
 }  // namespace widthwise::elements

@@ -43,6 +43,15 @@ struct BytePairs {
 // The result at every pair's place.
 void look_up(const BytePairs& pairs, const void* results, std::size_t n, std::uint8_t* codes);
 
+// A word of 32 bits for each code of up to 8, in halves.
+struct ByteWords {
+  ByteWords(int code_width, const std::uint32_t* words);
+
+  int width;
+  alignas(64) std::array<std::uint16_t, 256> lower{}, upper{};
+};
+void look_up(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words);
+
 // The code that every word climbs to.
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes);
 

@@ -161,3 +161,35 @@ TEST_CASE("stairs of few steps, or of 256 that are not too far apart, are held i
   CHECK(pages("table(-1,0,1.5e-10,1)") == 4);         // 34 exponents
   CHECK(pages("table(-1,0,5e-20,1)") == 0);
 }
+
+// What is beside a code in its byte is not looked at.
+TEST_CASE("codes of up to 8 bits are looked up as binary32") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"fixed8.4", "uint1", "posit8es2", "posit6es1", "takum7", "int5",
+                           "table(nf4)", "table(dynamic8)", "table(0,1,nan)"}) {
+    const Format from = parse_format(text);
+    const std::vector<Format> operands{from};
+    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{601}})
+      on_every_target([&] {
+        std::vector<std::uint8_t> codes(n);
+        for (std::size_t i = 0; i < n; ++i) codes[i] = static_cast<std::uint8_t>(i * 37);
+        std::vector<std::uint32_t> got(n);
+        const Elementwise table(Operation::convert, binary32, {}, operands, false, 1 << 12);
+        REQUIRE(table.way() == std::string_view("table"));
+        const void* operand = codes.data();
+        table.run({&operand, 1}, n, got.data(), nullptr);
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto code = static_cast<std::uint8_t>(codes[i] & ((1U << from.width()) - 1));
+          std::uint32_t want;
+          elementwise(Operation::convert, binary32, {}, std::vector<CodeArray>{{from, &code}}, 1,
+                      &want, nullptr);
+          tally.check(got[i] == want, [&] {
+            return fmt::format("{:#x} of {}: {:#x} for {:#x}", code, text, got[i], want);
+          });
+        }
+        expected += n;
+      });
+  }
+  tally.expect(expected);
+}
