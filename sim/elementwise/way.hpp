@@ -49,6 +49,7 @@ ElementwiseWay fixed_way(const ElementTask& task);
 ElementwiseWay tapered_way(const ElementTask& task);
 ElementwiseWay stairs_way(const ElementTask& task);
 ElementwiseWay chance_way(const ElementTask& task);
+ElementwiseWay long_codes_way(const ElementTask& task);
 ElementwiseWay table_way(const ElementTask& task);
 
 }  // namespace widthwise

@@ -46,7 +46,7 @@ class Elementwise {
            std::uint8_t* flags, RandomSource random = {}) const;
 
   // The way it goes: "float lanes", "double lanes", "fixed lanes", "tapered lanes",
-  // "stairs", "table" or "integers".
+  // "stairs", "stairs by chance", "long codes", "table" or "integers".
   const char* way() const;
   bool quick() const;  // a few nanoseconds an element at most
 
