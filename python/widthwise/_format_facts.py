@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -91,6 +92,11 @@ def exact_values(given: Any, name: Any) -> list[float]:
     if not isinstance(name, str) or {",", "/", "."} & set(name):
         raise ValueError(f"name = {name!r}: letters, digits, _ and - are taken")
     values = given.tolist() if hasattr(given, "to_float64") else given  # of an Array
+    shape = getattr(given, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(f"values have shape {tuple(shape)}; a table takes a row: values.ravel()")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"values = {values!r}: a table takes several, as [-1, 0, 1]")
     return [exact_value(i, x) for i, x in enumerate(values)]
 
 

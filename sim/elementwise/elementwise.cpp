@@ -140,7 +140,8 @@ Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
   if (!way) way = fixed_way(task);
   if (!way) way = stairs_way(task);
   if (!way) way = chance_way(task);
-  if (!way) way = posit_way(task);
+  if (!way) way = tapered_way(task);
+  if (!way) way = long_codes_way(task);
   if (!way) way = table_way(task);
   if (!way) way = integer_way(task);
   way_ = std::move(way);

@@ -12,26 +12,145 @@ namespace widthwise::elements::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Until n from i on.
+HWY_INLINE void climb_singly(const Stairs& stairs, const std::uint32_t* words, std::size_t i,
+                             std::size_t n, std::uint8_t* codes) {
+  for (; i < n; ++i) {
+    std::uint32_t word;
+    std::memcpy(&word, words + i, sizeof word);
+    const std::uint32_t stair = stairs.halves[word >> 16];
+    const bool up = (word & 0xffff) >= stair >> 16;
+    codes[i] = static_cast<std::uint8_t>(up ? stair >> 8 : stair);
+  }
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+using Halves = hn::ScalableTag<std::uint16_t>;
+using H = hn::Vec<Halves>;
+
+// A table of 64 halves a page; of a place so many lower bits count, and no others.
+template <int pages>
+class Held {
+ public:
+  HWY_INLINE explicit Held(const void* entries) {
+    for (int i = 0; i < 2 * pages; ++i)
+      part_[i] = hn::Load(Halves(), static_cast<const std::uint16_t*>(entries) + 32 * i);
+  }
+  HWY_INLINE H operator[](H at) const {
+    H found[pages];
+    for (int i = 0; i < pages; ++i)
+      found[i] = H{_mm512_permutex2var_epi16(part_[2 * i].raw, at.raw, part_[2 * i + 1].raw)};
+    for (int left = pages / 2, bit = 64; left > 0; left /= 2, bit *= 2) {
+      const auto odd = hn::TestBit(at, hn::Set(Halves(), static_cast<std::uint16_t>(bit)));
+      for (int i = 0; i < left; ++i) found[i] = hn::IfThenElse(odd, found[2 * i + 1], found[2 * i]);
+    }
+    return found[0];
+  }
+
+ private:
+  H part_[2 * pages];
+};
+
+// As many as fill vectors, and how many that were.
+template <int pages>
+std::size_t climb_held(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
+                       std::uint8_t* codes) {
+  const Halves d;
+  const hn::Rebind<std::uint8_t, Halves> bytes;
+  const HeldSteps& s = stairs.held;
+  const Held<(pages > 1 ? 2 : 1)> cells(s.cells.data());
+  const Held<pages> bins(s.bins.data()), uppers(s.upper.data()), lowers(s.lower.data()),
+      both(s.codes.data());
+  const auto all = [&](int x) HWY_ATTR { return hn::Set(d, static_cast<std::uint16_t>(x)); };
+  const H low = all(s.low), high = all(s.high), one = all(1), left_out = all(15),
+          size = all(0x7fff), infinity = all(0x7f80), sides = all(HeldSteps::exponents(pages));
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto* at = reinterpret_cast<const std::uint16_t*>(words + i);
+    const H x = hn::LoadU(d, at), y = hn::LoadU(d, at + lanes);
+    const H half = hn::ConcatOdd(d, y, x), lower = hn::ConcatEven(d, y, x);
+    const H upper = hn::And(half, size);
+    if (!hn::AllTrue(d, hn::Lt(upper, infinity))) {
+      climb_singly(stairs, words, i, i + lanes, codes);
+      continue;
+    }
+    const H inside = hn::Sub(hn::Min(hn::Max(upper, low), high), low);
+    const H side = hn::And(hn::ShiftRight<(pages > 1 ? 9 : 10)>(half), sides);
+    const H cell = cells[hn::Or(hn::ShiftRight<7>(inside), side)];
+    const H bin = hn::Add(hn::ShiftRight<4>(cell), hn::Shr(inside, hn::And(cell, left_out)));
+    const H pair = bins[hn::ShiftRight<1>(bin)];
+    const H step = hn::IfThenElse(hn::TestBit(bin, one), hn::ShiftRight<8>(pair), pair);
+    // Where the lower half is below the step's, the upper one has to be above.
+    const H from = uppers[step], codes_here = both[step];
+    const H reach = hn::IfThenElse(hn::Lt(lower, lowers[step]), hn::Add(from, one), from);
+    const H code = hn::IfThenElse(hn::Lt(upper, reach), codes_here, hn::ShiftRight<8>(codes_here));
+    hn::StoreU(hn::TruncateTo(bytes, code), bytes, codes + i);
+  }
+  return i;
+}
+#endif
+
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes) {
+  std::size_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if (stairs.held.pages > 0)
+    i = stairs.held.pages == 1 ? climb_held<1>(stairs, words, n, codes)
+                               : climb_held<4>(stairs, words, n, codes);
+#endif
   const hn::ScalableTag<std::uint32_t> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<std::uint8_t, decltype(d)> bytes;
   const auto half = hn::Set(d, 0xffff), byte = hn::Set(d, 0xff);
   const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto x = hn::LoadU(d, words + i);
-    const auto stair = hn::GatherIndex(d, stairs.data(), hn::BitCast(di, hn::ShiftRight<16>(x)));
+    const auto at = hn::BitCast(di, hn::ShiftRight<16>(x));
+    const auto stair = hn::GatherIndex(d, stairs.halves.data(), at);
     const auto below = hn::Lt(hn::And(x, half), hn::ShiftRight<16>(stair));
     const auto code = hn::And(hn::IfThenElse(below, stair, hn::ShiftRight<8>(stair)), byte);
     hn::StoreU(hn::TruncateTo(bytes, code), bytes, codes + i);
   }
+  climb_singly(stairs, words, i, n, codes);
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+template <int pages>
+std::size_t words_held(const ByteWords& table, const std::uint8_t* codes, std::size_t n,
+                       std::uint16_t* halves) {
+  const Halves d;
+  const Held<pages> lower(table.lower.data()), upper(table.upper.data());
+  const H used = hn::Set(d, static_cast<std::uint16_t>((1 << table.width) - 1));
+  const H turn = hn::Iota(d, 0), pair = hn::ShiftRight<1>(turn);
+  // Of a word the lower half, then the upper one, which comes behind all lower ones.
+  const H first = hn::Add(pair, hn::ShiftLeft<5>(hn::And(turn, hn::Set(d, 1)))),
+          second = hn::Add(first, hn::Set(d, 16));
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const H bytes = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint8_t, Halves>(), codes + i));
+    const H at = hn::And(bytes, used), low = lower[at], high = upper[at];
+    const auto words = [&](H places) HWY_ATTR {
+      return H{_mm512_permutex2var_epi16(low.raw, places.raw, high.raw)};
+    };
+    hn::StoreU(words(first), d, halves + 2 * i);
+    hn::StoreU(words(second), d, halves + 2 * i + lanes);
+  }
+  return i;
+}
+#endif
+
+void look_up_words(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words) {
+  std::size_t i = 0;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  auto* const halves = static_cast<std::uint16_t*>(words);
+  i = table.width <= 6 ? words_held<1>(table, codes, n, halves)
+                       : words_held<4>(table, codes, n, halves);
+#endif
   for (; i < n; ++i) {
-    std::uint32_t word;
-    std::memcpy(&word, words + i, sizeof word);
-    const std::uint32_t stair = stairs[word >> 16];
-    const bool up = (word & 0xffff) >= stair >> 16;
-    codes[i] = static_cast<std::uint8_t>(up ? stair >> 8 : stair);
+    const std::size_t at = codes[i] & ((1U << table.width) - 1);
+    const std::uint32_t word = std::uint32_t{table.upper[at]} << 16 | table.lower[at];
+    std::memcpy(static_cast<std::byte*>(words) + i * sizeof word, &word, sizeof word);
   }
 }
 
@@ -66,6 +185,7 @@ namespace widthwise::elements {
 
 HWY_EXPORT(climb);
 HWY_EXPORT(look_up);
+HWY_EXPORT(look_up_words);
 
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(climb)(stairs, words, n, codes);
@@ -73,6 +193,17 @@ void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std:
 
 void look_up(const BytePairs& pairs, const void* results, std::size_t n, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(look_up)(pairs, results, n, codes);
+}
+
+ByteWords::ByteWords(int code_width, const std::uint32_t* words) : width(code_width) {
+  for (std::size_t i = 0; i < std::size_t{1} << width; ++i) {
+    lower[i] = static_cast<std::uint16_t>(words[i]);
+    upper[i] = static_cast<std::uint16_t>(words[i] >> 16);
+  }
+}
+
+void look_up(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words) {
+  HWY_DYNAMIC_DISPATCH(look_up_words)(table, codes, n, words);
 }
 
 }  // namespace widthwise::elements

@@ -6,12 +6,30 @@
 // Codes that are looked up, as many at a time as this machine gathers.
 namespace widthwise::elements {
 
+// Steps that vectors hold, one page of 64 or four, and two bins for each: a word's sign and
+// exponent and the digits behind name a bin, which names the one step that may lie there.
+struct HeldSteps {
+  static constexpr int page = 64;
+  static constexpr int exponents(int pages) { return pages > 1 ? 64 : 32; }  // of either sign
+
+  // Of each exponent: | its bin, less the digits above: 12 | how many digits are left out: 4 |
+  alignas(64) std::array<std::uint16_t, 2 * page> cells;
+  alignas(64) std::array<std::uint8_t, 8 * page> bins;
+  // Halves of a step's word without its sign, and | the code from there on | that below |.
+  alignas(64) std::array<std::uint16_t, 4 * page> upper, lower, codes;
+  std::uint16_t low, high;  // upper halves of words, of exponents that there are
+  int pages = 0;            // or 0 where vectors do not hold the steps
+};
+
 // A conversion of binary32 to codes of up to 8 bits that goes up in steps: what a word becomes, by
 // its upper half and, where a step lies between, by whether its lower half has reached it.
 //
 //   | from here on the second: 16 bits | second code | first code |
 //
-using Stairs = std::array<std::uint32_t, 65536>;
+struct Stairs {
+  std::array<std::uint32_t, 65536> halves;
+  HeldSteps held;
+};
 
 // Bytes behind a table that are read with its last one.
 inline constexpr std::size_t read_past = 3;
@@ -24,6 +42,15 @@ struct BytePairs {
 
 // The result at every pair's place.
 void look_up(const BytePairs& pairs, const void* results, std::size_t n, std::uint8_t* codes);
+
+// A word of 32 bits for each code of up to 8, in halves.
+struct ByteWords {
+  ByteWords(int code_width, const std::uint32_t* words);
+
+  int width;
+  alignas(64) std::array<std::uint16_t, 256> lower{}, upper{};
+};
+void look_up(const ByteWords& table, const std::uint8_t* codes, std::size_t n, void* words);
 
 // The code that every word climbs to.
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes);

@@ -13,6 +13,7 @@
 #include "fixed_lanes.hpp"
 #include "lane_plan.hpp"
 #include "quick_chunk.hpp"
+#include "tapered_lanes.hpp"
 #include "value_lanes.hpp"
 #include "way.hpp"
 #include "widthwise/layout.hpp"
@@ -172,6 +173,7 @@ struct RoundedValues::Steps {
   Rounding rounding;
   std::optional<elements::FixedSteps> as_fixed;
   std::optional<OnFloats> on_floats;
+  std::optional<elements::TaperedShape> as_posits;
   std::optional<Elementwise> there, back;
 
   Steps(const Format& from, const Format& format, const Env& env, std::size_t expected)
@@ -180,7 +182,8 @@ struct RoundedValues::Steps {
         rounding(env.rounding),
         as_fixed(fixed_steps(from, format, env.rounding)),
         on_floats(float_steps(from, format, env)) {
-    if (as_fixed || on_floats) return;
+    if (own == binary32 && elements::in_words(to, rounding)) as_posits.emplace(to, rounding);
+    if (as_fixed || on_floats || as_posits) return;
     there.emplace(Operation::convert, to, env, std::array{own}, false, expected);
     back.emplace(Operation::convert, own, Env{}, std::array{to}, false, expected);
   }
@@ -194,6 +197,7 @@ struct RoundedValues::Steps {
     const auto* from = static_cast<const float*>(x);
     auto* to_floats = static_cast<float*>(y);
     if (as_fixed) return run_fixed(from, n, to_floats, random);
+    if (as_posits) return elements::to_posit_values(*as_posits, from, n, to_floats);
     on_floats->run(from, n, to_floats, random);
   }
   void run_codes(const void* x, std::size_t n, void* y, const RandomSource& random) const {

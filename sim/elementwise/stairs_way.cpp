@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "lately.hpp"
 #include "stairs.hpp"
+#include "tapered_lanes.hpp"
 
 // Rounding to posits, takums and tables takes the definition's whole path, but goes up with the
 // number: where its steps lie is all there is to know (docs/exactness.md, 64).
@@ -78,19 +80,96 @@ bool put(Stairs& stairs, const std::vector<Step>& steps) {
     if (steps_inside && at + 2 < steps.size() && steps[at + 2].word <= to) return false;
     const Step& next = steps[steps_inside ? at + 1 : at];
     const std::uint32_t place = steps_inside ? next.word & 0xffff : 0;
-    stairs[half] = place << 16 | std::uint32_t{next.code} << 8 | steps[at].code;
+    stairs.halves[half] = place << 16 | std::uint32_t{next.code} << 8 | steps[at].code;
   }
   return true;
+}
+
+// Of finite numbers above zero and of those below: the first step at the first word.
+using Sides = std::array<std::vector<Step>, 2>;
+
+constexpr std::uint32_t exponent_halves = 128;  // upper halves with one exponent
+
+constexpr std::uint32_t upper_half(std::uint32_t word) { return (word & ~sign) >> 16; }
+
+// The lowest digits that a bin may leave out, if no two steps are to share one.
+int digits_left_out(const std::vector<Step>& steps, std::uint32_t cell) {
+  int digits = 7;
+  for (std::size_t i = 2; i < steps.size(); ++i) {
+    const std::uint32_t below = upper_half(steps[i - 1].word) - cell,
+                        above = upper_half(steps[i].word) - cell;
+    if (below < exponent_halves && above < exponent_halves)
+      digits = std::min(digits, static_cast<int>(std::bit_width(below ^ above)) - 1);
+  }
+  return digits;
+}
+
+// How far steps and bins are filled.
+struct Filled {
+  std::size_t steps = 0, bins = 0;
+};
+
+// One side's, behind those that there are; false where there is no room for its bins.
+bool hold_side(HeldSteps& z, const std::vector<Step>& steps, std::size_t cell, Filled& filled) {
+  std::size_t step = filled.steps;
+  for (std::size_t i = 1; i < steps.size(); ++i, ++filled.steps) {
+    z.upper[filled.steps] = static_cast<std::uint16_t>(upper_half(steps[i].word));
+    z.lower[filled.steps] = static_cast<std::uint16_t>(steps[i].word);
+    z.codes[filled.steps] = static_cast<std::uint16_t>(steps[i].code << 8 | steps[i - 1].code);
+  }
+  const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
+  for (std::uint32_t half = z.low; half < z.high; half += exponent_halves, ++cell) {
+    const int left_out = digits_left_out(steps, half);
+    const std::size_t above = (half - z.low) >> left_out;
+    z.cells[cell] =
+        static_cast<std::uint16_t>((filled.bins - above) << 4 | static_cast<std::size_t>(left_out));
+    for (std::uint32_t at = half; at < half + exponent_halves; at += 1U << left_out) {
+      if (filled.bins == most) return false;
+      while (step + 1 < filled.steps && z.upper[step] < at) ++step;
+      z.bins[filled.bins++] = static_cast<std::uint8_t>(step);
+    }
+  }
+  return true;
+}
+
+bool hold_both(HeldSteps& z, const Sides& sides) {
+  const int exponents = HeldSteps::exponents(z.pages);
+  if (z.high - z.low >= exponents * static_cast<int>(exponent_halves)) return false;
+  Filled filled;
+  return hold_side(z, sides[0], 0, filled) &&
+         hold_side(z, sides[1], static_cast<std::size_t>(exponents), filled);
+}
+
+// In as few pages as hold them, if any do and each side has a step.
+void hold(HeldSteps& z, const Sides& sides) {
+  std::uint32_t low = infinity >> 16, high = 0;
+  for (const auto& steps : sides) {
+    if (steps.size() < 2) return;
+    low = std::min(low, upper_half(steps[1].word));
+    high = std::max(high, upper_half(steps.back().word));
+  }
+  z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
+  z.high = static_cast<std::uint16_t>(high | (exponent_halves - 1));
+  const std::size_t steps = sides[0].size() + sides[1].size() - 2;
+  for (const int pages : {1, 4}) {
+    z.pages = pages;
+    if (steps <= static_cast<std::size_t>(pages * HeldSteps::page) && hold_both(z, sides)) return;
+  }
+  z.pages = 0;
 }
 
 std::shared_ptr<const Stairs> build(const ElementTask& task) {
   const Conversion convert(task);
   auto stairs = std::make_shared<Stairs>();
+  Sides sides;
   for (const std::uint32_t side : {std::uint32_t{0}, sign}) {
     std::vector<Step> steps = steps_between(convert, side, side | infinity);
     steps.push_back({(side | infinity) + 1, convert({side | nan})[0]});
     if (!put(*stairs, steps)) return nullptr;
+    std::erase_if(steps, [](const Step& s) { return (s.word & infinity) == infinity; });
+    sides[side != 0] = std::move(steps);
   }
+  hold(stairs->held, sides);
   return stairs;
 }
 
@@ -128,7 +207,8 @@ std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
   if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
       task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
     return nullptr;
-  if (!goes_up(task.to, task.env.rounding.mode)) return nullptr;
+  if (!goes_up(task.to, task.env.rounding.mode) || in_words(task.to, task.env.rounding))
+    return nullptr;
   static Lately<Purpose, Stairs> lately;
   return lately.get({task.to, task.env.rounding.mode}, [&] { return build(task); });
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "lately.hpp"
@@ -47,12 +49,20 @@ class EveryResult final : public Elementwise::Way {
     codes_.resize(size * static_cast<std::size_t>(result_bytes_) + elements::read_past);
     flags_.resize(size);
     integer_way(task)->run({operands, size, codes_.data(), flags_.data(), {}});
+    if (of_bytes(1) && result_bytes_ == sizeof(std::uint32_t)) {
+      std::vector<std::uint32_t> words(size);
+      std::memcpy(words.data(), codes_.data(), size * sizeof(std::uint32_t));
+      words_.emplace(formats_[0].width(), words.data());
+    }
   }
 
   const char* name() const final { return "table"; }
 
   void run(const ElementArrays& x) const final {
-    if (of_byte_pairs() && !x.flags) return run_byte_pairs(x);
+    if (of_bytes(2) && result_bytes_ == 1 && !x.flags) return run_byte_pairs(x);
+    if (words_ && !x.flags)
+      return elements::look_up(*words_, static_cast<const std::uint8_t*>(x.operands[0]), x.count,
+                               x.result);
     for (std::size_t i = 0; i < x.count; i += table_piece)
       run_piece(x, i, std::min(table_piece, x.count - i));
   }
@@ -67,9 +77,10 @@ class EveryResult final : public Elementwise::Way {
     return codes;
   }
 
-  bool of_byte_pairs() const {
-    return formats_.size() == 2 && item_bytes(formats_[0].width()) == 1 &&
-           item_bytes(formats_[1].width()) == 1 && result_bytes_ == 1;
+  bool of_bytes(std::size_t operands) const {
+    return formats_.size() == operands && std::ranges::all_of(formats_, [](const Format& f) {
+             return item_bytes(f.width()) == 1;
+           });
   }
 
   void run_byte_pairs(const ElementArrays& x) const {
@@ -106,6 +117,7 @@ class EveryResult final : public Elementwise::Way {
   int result_bytes_;
   std::vector<std::byte> codes_;
   std::vector<std::uint8_t> flags_;
+  std::optional<elements::ByteWords> words_;  // of one byte's codes
 };
 
 // One that others may look up in, too.

@@ -46,9 +46,10 @@ ElementwiseWay integer_way(const ElementTask& task);
 // Null where a condition fails.
 ElementwiseWay lane_way(const ElementTask& task);
 ElementwiseWay fixed_way(const ElementTask& task);
-ElementwiseWay posit_way(const ElementTask& task);
+ElementwiseWay tapered_way(const ElementTask& task);
 ElementwiseWay stairs_way(const ElementTask& task);
 ElementwiseWay chance_way(const ElementTask& task);
+ElementwiseWay long_codes_way(const ElementTask& task);
 ElementwiseWay table_way(const ElementTask& task);
 
 }  // namespace widthwise

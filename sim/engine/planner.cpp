@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/blocks/blocks.hpp"
+#include "sim/bytes/bytes.hpp"
 #include "sim/dot/make.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/integers/integers.hpp"
@@ -67,6 +68,7 @@ std::vector<Engine> own_engines() {
       {"wide52", true, false, &wide::opinion52, &wide::make52, {}},
       {"exact", true, false, &exact::opinion, &exact::make, {}},
       {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
+      {"bytes", false, false, &bytes::opinion, &bytes::make, {}, any_format},
       {"promoted", false, true, &promoted::opinion, &promoted::make, {}},
       {"narrowed", true, false, &narrowed::opinion, &narrowed::make, {}},
       {"recoded", true, false, &recoded::opinion, &recoded::make, {}, any_format},

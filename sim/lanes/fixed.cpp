@@ -25,18 +25,27 @@ class FixedProduct final : public TiledProduct<T, NothingBeside> {
                     .any_number = numbers_alone(task.unit),
                     .mode = plan.machine}),
         constants_(fixed_constants<T>(plan.carrier, task.unit)),
+        wraps_(plan.unwrapped.has_value()),
+        steps_(plan.unwrapped.value_or(task.k)),
         kernel_(fixed_kernel<T>(plan.steps)) {}
 
  private:
-  // Sums lie beside the middle while the kernel runs.
+  // Sums lie beside the middle while the kernel runs, close to it at first.
   bool multiply(const Meeting& m) const override {
     if (m.step == 0 && !has_place(m.sum)) return false;
     T* const end = m.sum + tile_rows * tile_columns<T>;
-    for (T* x = m.sum; x != end; ++x) *x += constants_.sum.middle;
-    kernel_(tile_of<T>(m), constants_);
-    for (T* x = m.sum; x != end; ++x) *x -= constants_.sum.middle;
+    Tile<T> t = tile_of<T>(m);
+    for (std::size_t left = m.depth; left > 0; left -= t.k) {
+      t.k = std::min(left, steps_);
+      for (T* x = m.sum; x != end; ++x) *x = near(*x) + constants_.sum.middle;
+      kernel_(t, constants_);
+      for (T* x = m.sum; x != end; ++x) *x -= constants_.sum.middle;
+      t.a += t.k, t.b += t.k * tile_columns<T>;
+    }
     return true;
   }
+  // The same but for whole turns, if sums wrap.
+  T near(T x) const { return wraps_ ? x - ((x + constants_.turns) - constants_.turns) : x; }
   // Whether C ends with sums' last digit or above, and lies where they do: they begin with it.
   bool has_place(const T* c) const {
     const T middle = constants_.sum.middle, most = middle / 3;
@@ -47,6 +56,8 @@ class FixedProduct final : public TiledProduct<T, NothingBeside> {
   Zeros doubtful_zeros(const TileState&) const override { return Zeros::none; }
 
   FixedConstants<T> constants_;
+  bool wraps_;
+  std::size_t steps_;  // at a time
   FixedKernel<T> kernel_;
 };
 

@@ -9,6 +9,7 @@ struct FixedPlan {
   Carrier carrier;
   RoundingMode machine = RoundingMode::rne;  // what the machine is set to
   FixedSteps steps;
+  std::optional<std::size_t> unwrapped = {};  // steps that sums which wrap may grow in
 };
 struct FixedAnswer {
   std::optional<FixedPlan> plan;

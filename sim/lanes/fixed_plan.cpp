@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fixed.hpp"
 #include "sim/engine/machine_rounding.hpp"
@@ -9,6 +11,9 @@
 
 namespace widthwise::lanes {
 namespace {
+
+// Fewer steps than these between two looks at sums cost more than they save.
+constexpr std::size_t least_unwrapped = 8;
 
 // The largest magnitude of a format's numbers; of floats a bound.
 double largest_magnitude(const Format& f) {
@@ -20,6 +25,10 @@ double largest_magnitude(const Format& f) {
 Overflow overflow_of(const Round& r) {
   return r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow;
 }
+
+bool wraps(const Round& r) { return overflow_of(r) == Overflow::wrap; }
+// A result that wraps is told modulo 2^this.
+std::int64_t top_bit(const Round& r) { return r.fmt.least_digit() + r.fmt.width(); }
 
 // The least and the largest result of a rounding to fixed point that saturates.
 struct Range {
@@ -44,6 +53,12 @@ bool rounds_fixed_products(const Unit& u) {
 // The lowest digit of what is added to a sum.
 std::int64_t addend_last(const Unit& u) {
   return rounds_fixed_products(u) ? u.product.round->fmt.least_digit() : product_last(u);
+}
+
+// Modes that ask for a number's sign.
+bool by_magnitude(RoundingMode mode) {
+  using enum RoundingMode;
+  return mode == raz || mode == rtz || mode == rna || mode == rnz;
 }
 
 // By which mode products and sums lose digits; none where they lose none.
@@ -75,8 +90,19 @@ std::string unclamped(const char* where, const Round& r) {
   const Overflow how = overflow_of(r);
   Format f = r.fmt;
   f.overflow = how;
-  if (!f.wraps() && how != Overflow::zero) return {};
-  return fmt::format("{} = {} does not saturate", where, to_string(f));
+  if (how == Overflow::wrap || (!f.wraps() && how != Overflow::zero)) return {};
+  return fmt::format("{} = {} neither saturates nor wraps", where, to_string(f));
+}
+
+// What wraps is left unwrapped for a while: no end of another format may see it, nor a rounding by
+// its sign.
+std::string unfit_wraps(const Unit& u) {
+  if (rounds_fixed_products(u) && wraps(*u.product.round) &&
+      (!wraps(u.out) || top_bit(u.out) > top_bit(*u.product.round)))
+    return "product.round wraps at a digit at which out does not";
+  const LosingMode mode = sum_mode(u);
+  if (!wraps(u.out) || !mode || !by_magnitude(mode->mode)) return {};
+  return fmt::format("out wraps and loses digits by {}", to_string(*mode));
 }
 
 std::string unfit_mode(const char* where, const LosingMode& mode) {
@@ -89,6 +115,7 @@ std::string unfit_roundings(const Unit& u) {
   if (rounds_fixed_products(u))
     if (std::string why = unclamped("product.round", *u.product.round); !why.empty()) return why;
   if (std::string why = unclamped("out", u.out); !why.empty()) return why;
+  if (std::string why = unfit_wraps(u); !why.empty()) return why;
   if (std::string why = unfit_mode("product.round", product_mode(u)); !why.empty()) return why;
   return unfit_mode("out", sum_mode(u));
 }
@@ -120,6 +147,29 @@ std::optional<RoundingMode> one_mode(const LosingMode& product, const LosingMode
   return own && (!sum || *sum == mode) ? std::optional(mode.mode) : std::nullopt;
 }
 
+// The largest magnitude of what is added to a sum.
+double largest_addend(const Unit& u) {
+  const double product = largest_magnitude(u.a.fmt) * largest_magnitude(u.b.fmt);
+  if (!rounds_fixed_products(u)) return product;
+  const Round& r = *u.product.round;
+  const Range e = range(r);
+  if (!wraps(r)) return std::max(-e.least, e.most);
+  return product + std::ldexp(1.0, static_cast<int>(r.fmt.least_digit()));
+}
+
+// Steps after which sums that wrap, and products, are sure to lie beside their middles still.
+std::size_t steps_unwrapped(const Carrier& carrier, const Unit& u) {
+  if (top_bit(u.out) + carrier.digits >= carrier.emax) return 0;
+  const auto room = [&](const Format& f) {
+    return std::ldexp(1.0, carrier.digits - 2 + static_cast<int>(f.least_digit()));
+  };
+  const double addend = largest_addend(u);
+  if (rounds_fixed_products(u) && addend > room(u.product.round->fmt)) return 0;
+  const double digit = std::ldexp(1.0, static_cast<int>(u.out.fmt.least_digit()));
+  const double left = room(u.out.fmt) - std::ldexp(digit, u.out.fmt.width());
+  return static_cast<std::size_t>(std::clamp(left / (addend + digit), 0.0, 1e6));
+}
+
 FixedAnswer fixed_in(const Carrier& carrier, const Unit& u) {
   const auto refuse = [&](const std::string& why) {
     return FixedAnswer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
@@ -128,6 +178,10 @@ FixedAnswer fixed_in(const Carrier& carrier, const Unit& u) {
   if (const std::string why = unfit_roundings(u); !why.empty()) return refuse(why);
   const LosingMode product = product_mode(u), sum = sum_mode(u);
   FixedPlan z{.carrier = carrier, .steps = {.rounds_products = rounds_fixed_products(u)}};
+  if (wraps(u.out)) {
+    z.unwrapped = steps_unwrapped(carrier, u);
+    if (*z.unwrapped < least_unwrapped) return refuse("sums that wrap have no room to grow");
+  }
   if (const auto machine = one_mode(product, sum)) {
     z.machine = *machine;
   } else {
@@ -154,7 +208,7 @@ void correct(RoundingMode mode, FixedPlace<T>& z) {
   if (mode == rdn || mode == rtz) z.down = 0;
   if (mode == rna || mode == rnp || mode == rno) z.up = tie;
   if (mode == rnz || mode == rnm || mode == rno) z.down = -tie;
-  z.by_magnitude = mode == raz || mode == rtz || mode == rna || mode == rnz;
+  z.by_magnitude = by_magnitude(mode);
 }
 
 template <class T>
@@ -162,7 +216,8 @@ FixedPlace<T> place(const Carrier& carrier, const Round& r, const LosingMode& mo
   FixedPlace<T> z{};
   z.digit = std::ldexp(T{1}, static_cast<int>(r.fmt.least_digit()));
   z.middle = T{1.5} * std::ldexp(z.digit, carrier.digits - 1);
-  const Range e = range(r);
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  const Range e = wraps(r) ? Range{-endless, endless} : range(r);
   z.least = z.middle + static_cast<T>(e.least), z.most = z.middle + static_cast<T>(e.most);
   correct(mode.value_or(Rounding()).mode, z);
   return z;
@@ -179,8 +234,9 @@ FixedAnswer plan_in_fixed(const Unit& u) {
 
 template <class T>
 FixedConstants<T> fixed_constants(const Carrier& carrier, const Unit& u) {
+  const auto turns = std::ldexp(T{1.5}, static_cast<int>(carrier.digits - 1 + top_bit(u.out)));
   return {place<T>(carrier, u.product.round.value_or(u.out), product_mode(u)),
-          place<T>(carrier, u.out, sum_mode(u))};
+          place<T>(carrier, u.out, sum_mode(u)), turns};
 }
 template FixedConstants<float> fixed_constants(const Carrier&, const Unit&);
 template FixedConstants<double> fixed_constants(const Carrier&, const Unit&);

@@ -109,6 +109,7 @@ struct FixedPlace {
 template <class T>
 struct FixedConstants {
   FixedPlace<T> product, sum;
+  T turns;  // 3/2 2^(D - 1) times what sums wrap by: what is added to it ends with such turns
 };
 // Sums of the tile lie beside sum.middle; no limit is looked at.
 template <class T>

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "plan.hpp"
-#include "sim/engine/code_copy.hpp"
-#include "widthwise/sim/elementwise.hpp"
+#include "sim/engine/rewritten.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"
 
@@ -16,43 +14,6 @@ namespace {
 
 // Rows and columns of outputs at a time: as many as make recoding their operands cheap.
 constexpr std::size_t most_outputs = 256;
-
-using Codes = std::vector<std::byte>;
-
-std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
-
-Elementwise conversion(const Format& from, const Format& to, const Rounding& rm, bool flags,
-                       std::size_t expected) {
-  const Format operands[] = {from};
-  return {Operation::convert, to, {.rounding = rm}, operands, flags, expected};
-}
-
-// An operand's codes as those of a float, or as they lie if they are that.
-class Source {
- public:
-  Source(const Format& from, const Format& to, std::size_t expected)
-      : from_bytes_(item_bytes(from.width())), to_bytes_(bytes_of(to)) {
-    if (from != to) convert_.emplace(conversion(from, to, {}, false, expected));
-  }
-
-  CodeMatrix read(const CodeMatrix& x, std::size_t rows, std::size_t columns, Codes& held,
-                  Codes& to) const {
-    if (!convert_ || !x.data) return x;
-    const CodeMatrix by_rows = copy_by_rows(x, from_bytes_, rows, columns, held);
-    to.resize(std::max(to.size(), rows * columns * to_bytes_));
-    for (std::size_t i = 0; i < rows; ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i) * by_rows.row * from_bytes_;
-      const void* const row[] = {static_cast<const std::byte*>(by_rows.data) + at};
-      convert_->run(row, columns, &to[i * columns * to_bytes_], nullptr);
-    }
-    return {to.data(), static_cast<std::ptrdiff_t>(columns), 1};
-  }
-
- private:
-  int from_bytes_;
-  std::size_t to_bytes_;
-  std::optional<Elementwise> convert_;
-};
 
 class RecodedProduct final : public ProductEngine {
  public:
@@ -114,7 +75,7 @@ class RecodedProduct final : public ProductEngine {
 
   Unit unit_;
   std::size_t k_;
-  Source a_, b_, c_;
+  Rewritten a_, b_, c_;
   std::size_t held_bytes_;
   std::unique_ptr<ProductEngine> inner_;
   std::optional<Elementwise> deliver_;  // where results are no floats

@@ -437,8 +437,8 @@ def test_an_explanation_names_engine_and_carriers():
     assert re.search(r"^ *lanes +does not: \w", text, re.MULTILINE)
     assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "blocks"
     of_cpu = [name for name in ww.engines() if not name.startswith("cuda")]
-    known = "reference integers lanes halves tensor blocks wide wide52 exact words promoted"
-    assert " ".join(of_cpu) == known + " narrowed recoded"
+    known = "reference integers lanes halves tensor blocks wide wide52 exact words bytes"
+    assert " ".join(of_cpu) == known + " promoted narrowed recoded"
 
 
 @pytest.mark.parametrize("old", ["chain", "rows"])

@@ -235,6 +235,10 @@ def test_wrong_values_name_the_way_out():
         ww.Format.table([Fraction(1, 3), 1])
     with pytest.raises(TypeError, match=r"values\[1\] is 'a'; a table has numbers"):
         ww.Format.table([1, "a"])
+    with pytest.raises(ValueError, match=r"shape \(2, 2\); a table takes a row: values\.ravel\(\)"):
+        ww.Format.table(np.eye(2))
+    with pytest.raises(TypeError, match=r"values = 5: a table takes several"):
+        ww.Format.table(5)
     with pytest.raises(ValueError, match="there may be 2 to 65536"):
         ww.Format.table(np.arange(65537))
     ww.Format.table([1, 2], name="taken")

@@ -66,6 +66,17 @@ constexpr const char* chains[] = {
     "mac(fixed16.8, final=posit16es2)",
     "fma(fixed12.6, sum=fixed18.8:rtz, final=e4m3fn:sr4)",
     "mac(fixed24.12, final=ufixed8.4;overflow=wrap)",
+    "mac(fixed8.4;overflow=wrap)",
+    "mac(fixed16.8;overflow=wrap)",
+    "mac(ufixed16.8;overflow=wrap)",
+    "mac(fixed32.16;overflow=wrap)",
+    "fma(fixed12.6, sum=fixed12.6;overflow=wrap)",
+    "fma(fixed16.8, c=fixed22.8, sum=fixed12.6;overflow=wrap:rno)",
+    "fma(int8, c=int32, sum=int32;overflow=wrap)",
+    "mac(fixed16.8, product=fixed20.10;overflow=wrap:rtz, sum=fixed16.8;overflow=wrap:rup)",
+    "mac(fixed16.8, product=fixed12.8:raz, sum=ufixed13.7;overflow=wrap:rdn)",
+    "fma(e4m3fn, c=fixed16.8, sum=fixed16.8;overflow=wrap)",
+    "mac(fixed16.8;overflow=wrap, final=e5m10)",
 };
 
 }  // namespace
@@ -94,7 +105,7 @@ TEST_CASE("fixed point in lanes: the reference's codes on every instruction set"
   tally.expect(expected);
 }
 
-TEST_CASE("fixed point in lanes: sums that meet both ends, again and again") {
+TEST_CASE("fixed point in lanes: sums that meet both ends, or wrap, again and again") {
   if (!fused_here()) return;
   ProductRandom random(2);
   Tally tally;
@@ -107,7 +118,10 @@ TEST_CASE("fixed point in lanes: sums that meet both ends, again and again") {
         "mac(fixed51.25, product=fixed51.26:rnz, sum=fixed51.25;overflow=symmetric:rnp)",
         "mac(fixed51.25, product=fixed51.-20, sum=fixed51.25)", "fma(ufixed51.25)",
         "fma(fixed51.40, sum=fixed51.30:raz)",
-        "mac(ufixed22.11, product=ufixed22.15:rup, sum=ufixed20.9:rup)"}) {
+        "mac(ufixed22.11, product=ufixed22.15:rup, sum=ufixed20.9:rup)",
+        "mac(fixed32.16;overflow=wrap)", "fma(fixed11.0, sum=fixed21.3;overflow=wrap)",
+        "fma(fixed11.4, sum=fixed20.7;overflow=wrap:rno)",
+        "mac(fixed28.7, product=fixed40.4;overflow=wrap:raz, sum=ufixed30.2;overflow=wrap:rup)"}) {
     CAPTURE(text);
     const Unit u = parse_unit(text);
     REQUIRE(lanes_take(u));
@@ -152,8 +166,24 @@ TEST_SUITE("exhaustive") {
         REQUIRE(lanes_take(u));
         expected += compare_all_sums(u, tally) + compare_all(u, 2, tally);
       }
+    for (const char* mode : {"rne", "rnp", "rnm", "rno", "rdn", "rup"})
+      for (const char* form :
+           {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2;overflow=wrap:{0})",
+            "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2;overflow=wrap:{0})",
+            "mac(fixed4.3, c=fixed4.1, product=fixed7.4;overflow=wrap:raz, "
+            "sum=fixed4.1;overflow=wrap:{0})",
+            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:rnz, sum=fixed3.1;overflow=wrap:{0})",
+            "mac(fixed4.2, product=fixed5.2;overflow=wrap:{0}, sum=fixed4.2;overflow=wrap:{0})"}) {
+        const std::string text = fmt::format(fmt::runtime(form), mode);
+        CAPTURE(text);
+        const Unit u = parse_unit(text);
+        CAPTURE(opinion("lanes", u).reason);
+        REQUIRE(lanes_take(u));
+        expected += compare_all_sums(u, tally) + compare_all(u, 2, tally);
+      }
     for (const char* text :
-         {"mac(fixed3.1)", "mac(fixed3.1, product=fixed3.1:rdn, sum=fixed3.1:rdn)",
+         {"mac(fixed3.1)", "mac(fixed3.1;overflow=wrap)",
+          "mac(fixed3.1, product=fixed3.1:rdn, sum=fixed3.1:rdn)",
           "mac(fixed3.1, product=fixed3.1:rnp, sum=fixed3.1:rnp)", "fma(fixed3.2)",
           "fma(ufixed3.2, b=fixed3.1, c=fixed3.1, sum=fixed3.1;overflow=symmetric:rna)"})
       expected += compare_all(parse_unit(text), 3, tally);
@@ -206,7 +236,24 @@ TEST_CASE("fixed point in lanes: what its conditions allow, and not one digit mo
            Case{"mac(fixed16.8, product=fixed16.8;overflow=zero, sum=fixed16.8)", "."},
            Case{"mac(fixed16.8, product=fixed16.8;overflow=wrap_sm, sum=fixed16.8)", "."},
            Case{"mac(fixed16.8, sum=fixed16.8;overflow=keep_sign)", "."},
-           Case{"mac(fixed16.8, sum=fixed16.8;overflow=wrap)", "."},
+           // Sums that wrap may grow for 8 steps.
+           Case{"mac(fixed16.8, sum=fixed16.8;overflow=wrap)", "float p rne"},
+           Case{"mac(fixed16.8;overflow=wrap)", "double p rne"},
+           Case{"fma(fixed10.0, sum=int16;overflow=wrap)", "float  rne"},
+           Case{"fma(fixed10.0, b=fixed11.0, sum=int16;overflow=wrap)", "double  rne"},
+           Case{"fma(fixed24.0, b=fixed25.0, sum=int32;overflow=wrap)", "double  rne"},
+           Case{"fma(fixed25.0, sum=int32;overflow=wrap)", "."},
+           Case{"mac(fixed16.8, product=fixed17.8;overflow=wrap, sum=fixed16.8;overflow=wrap)",
+                "double p rne"},
+           Case{"mac(fixed16.8, product=fixed15.8;overflow=wrap, sum=fixed16.8;overflow=wrap)",
+                "."},
+           Case{"fma(fixed16.8, sum=fixed16.8;overflow=wrap:rup)", "double  rup"},
+           Case{"fma(fixed16.8, sum=fixed16.8;overflow=wrap:rno)", "double S rne"},
+           Case{"fma(fixed16.8, sum=fixed16.8;overflow=wrap:rtz)", "."},
+           Case{"fma(fixed16.8, sum=fixed16.8;overflow=wrap:rna)", "."},
+           Case{"fma(fixed8.4, sum=fixed16.8;overflow=wrap:rtz)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.-85, sum=fixed8.-85;overflow=wrap)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.-95, sum=fixed8.-95;overflow=wrap)", "double  rne"},
            Case{"mac(fixed16.8, sum=fixed16.8;overflow=zero)", "."},
            // A product that its format holds is not rounded: -128 * -128 is 2^14.
            Case{"mac(int8, product=int16, sum=int20)", "float  rne"},

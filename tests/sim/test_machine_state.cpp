@@ -318,7 +318,7 @@ TEST_CASE("conversions and operations, whatever the calling thread's machine rou
     check_operations();
   });
   for (const char* way :
-       {"float lanes", "double lanes", "fixed lanes", "posit lanes", "stairs", "integers"})
+       {"float lanes", "double lanes", "fixed lanes", "tapered lanes", "stairs", "integers"})
     CHECK_MESSAGE(ways.contains(way), way);
 }
 

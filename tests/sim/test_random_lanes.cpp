@@ -46,7 +46,10 @@ constexpr const char* formats[] = {"e5m2",
                                    "fixed20.10;overflow=wrap_sm",
                                    "posit8es0",
                                    "posit16es2",
-                                   "posit32es2"};
+                                   "posit32es2",
+                                   "takum8",
+                                   "takum16",
+                                   "takum32"};
 constexpr int counts[] = {1, 4, 8, 13, 16, 17, 23, 30};
 
 // Codes of the format and what lies between them: at the borders that k bits tell apart and beside
@@ -198,8 +201,9 @@ TEST_CASE("lanes are left where their digits end") {
     CHECK(way(to, Rounding(8, plain)) == "integers");
   CHECK(way("fixed16.8", Rounding(52, even)) == "fixed lanes");
   CHECK(way("fixed16.8", Rounding(53, plain)) == "integers");
-  CHECK(way("posit16es1", Rounding(46, even)) == "posit lanes");
+  CHECK(way("posit16es1", Rounding(46, even)) == "tapered lanes");
   CHECK(way("posit16es1", Rounding(47, plain)) == "integers");
+  CHECK(way("takum16", Rounding(46, half)) == "tapered lanes");
 }
 
 }  // namespace test_random_lanes

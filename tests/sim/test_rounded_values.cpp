@@ -41,6 +41,11 @@ constexpr const char* formats[] = {"fixed8.4",
                                    "e4m3fn",
                                    "e5m10",
                                    "posit16es1",
+                                   "posit16es2",
+                                   "posit8es2",
+                                   "posit5es4",
+                                   "posit27es2",
+                                   "takum16",
                                    "e8m7",
                                    "e4m3fnuz",
                                    "binary8p3",
@@ -74,6 +79,10 @@ std::vector<float> numbers_for(const Format& f) {
   for (int i = 0; i < 60; ++i) around(i / 4.0);
   for (int i = 0; i < 100; ++i) around(static_cast<double>(draw() >> 44) / 16);
   for (int i = -6; i < 7; ++i) around(std::ldexp(1.0, f.width() - 1) + i / 4.0);
+  const std::uint32_t step = f.is_tapered() ? 0x9ff01 : 0x7ff00001;
+  for (std::uint32_t word = 0x7f; word < 0x7f800000; word += step)  // in each binade
+    for (const std::uint32_t w : {word, word & ~0x3ffffU})
+      around(std::ldexp(std::bit_cast<float>(w), -last));
   for (int i = 0; i < 300; ++i)
     numbers.push_back(
         std::ldexp(static_cast<float>(draw() >> 40), static_cast<int>(draw() % 250) - 160));

@@ -1,12 +1,16 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <random>
+#include <set>
 #include <string_view>
 #include <vector>
 
+#include "sim/elementwise/stairs.hpp"
 #include "targets.hpp"
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/elementwise.hpp"
@@ -21,9 +25,19 @@ namespace {
 
 using namespace tests;
 
-constexpr const char* formats[] = {"posit8es0",       "posit8es2",      "posit7es4",  "posit5es1",
-                                   "takum6",          "takum5",         "table(nf4)", "table(fp4)",
-                                   "table(dynamic8)", "table(0,1,nan)", "table(1,-1)"};
+constexpr const char* formats[] = {"posit8es0",
+                                   "posit8es2",
+                                   "posit7es4",
+                                   "posit5es1",
+                                   "takum6",
+                                   "takum5",
+                                   "table(nf4)",
+                                   "table(fp4)",
+                                   "table(dynamic8)",
+                                   "table(0,1,nan)",
+                                   "table(1,-1)",
+                                   "posit8es3",
+                                   "table(-1,0,1.5e-10,1,1.5)"};
 constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rno, RoundingMode::rnz,
                                   RoundingMode::rtz, RoundingMode::rup, RoundingMode::raz};
 
@@ -55,6 +69,30 @@ std::vector<std::uint32_t> words_for(const Format& f) {
   return words;
 }
 
+void check(const Format& to, RoundingMode mode, std::string_view way,
+           const std::vector<std::uint32_t>& words, Tally& tally, std::uint64_t& expected) {
+  const Env env{mode};
+  std::vector<std::uint8_t> want(words.size()), got(words.size());
+  // Of so few at a time the definition computes.
+  constexpr std::size_t few = 1000;
+  for (std::size_t i = 0; i < words.size(); i += few)
+    elementwise(Operation::convert, to, env, std::vector<CodeArray>{{binary32, &words[i]}},
+                std::min(few, words.size() - i), &want[i], nullptr);
+  on_every_target([&] {
+    const Elementwise stairs(Operation::convert, to, env, std::vector<Format>{binary32}, false,
+                             words.size());
+    REQUIRE(stairs.way() == way);
+    const void* operand = words.data();
+    stairs.run({&operand, 1}, words.size(), got.data(), nullptr);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      tally.check(got[i] == want[i], [&] {
+        return fmt::format("{} of {:#010x}: {:#x} for {:#x}", to_string(to), words[i], got[i],
+                           want[i]);
+      });
+    expected += words.size();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("conversions by stairs are the definition's") {
@@ -64,29 +102,25 @@ TEST_CASE("conversions by stairs are the definition's") {
     const Format to = parse_format(text);
     const auto words = words_for(to);
     for (const RoundingMode mode : modes) {
-      const Env env{mode};
-      std::vector<std::uint8_t> want(words.size());
-      // Of so few at a time the definition computes.
-      constexpr std::size_t few = 1000;
-      for (std::size_t i = 0; i < words.size(); i += few)
-        elementwise(Operation::convert, to, env, std::vector<CodeArray>{{binary32, &words[i]}},
-                    std::min(few, words.size() - i), &want[i], nullptr);
-      on_every_target([&] {
-        const Elementwise stairs(Operation::convert, to, env, std::vector<Format>{binary32}, false,
-                                 words.size());
-        const bool turns = mode == RoundingMode::rtz || mode == RoundingMode::raz;
-        const bool refused = turns && text == std::string_view("table(1,-1)");
-        REQUIRE(std::string_view(stairs.way()) == (refused ? "integers" : "stairs"));
-        std::vector<std::uint8_t> got(words.size());
-        const void* operand = words.data();
-        stairs.run({&operand, 1}, words.size(), got.data(), nullptr);
-        for (std::size_t i = 0; i < words.size(); ++i)
-          tally.check(got[i] == want[i], [&] {
-            return fmt::format("{} of {:#010x}: {:#x} for {:#x}", text, words[i], got[i], want[i]);
-          });
-        expected += words.size();
-      });
+      const bool turns = mode == RoundingMode::rtz || mode == RoundingMode::raz;
+      const bool refused = turns && text == std::string_view("table(1,-1)");
+      const char* other = to.is_posit() && mode == RoundingMode::rne ? "tapered lanes" : "stairs";
+      check(to, mode, refused ? "integers" : other, words, tally, expected);
     }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("conversions by stairs are the definition's, of drawn tables") {
+  std::mt19937_64 draw(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const std::size_t count : {3, 17, 33, 62, 65, 130, 200, 254, 255}) {
+    std::set<double> values{-1, 1};
+    while (values.size() < count)
+      values.insert(std::ldexp(double(draw() % 255) / 128 - 1, -int(draw() % 12)));
+    const Format to = parse_format(fmt::format("table({})", fmt::join(values, ",")));
+    check(to, RoundingMode::rne, "stairs", words_for(to), tally, expected);
   }
   tally.expect(expected);
 }
@@ -99,16 +133,67 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   };
   using enum Operation;
   constexpr std::size_t many = 1 << 20;
-  CHECK(way("posit8", convert, binary32, {}, false, many) == "stairs");
-  for (const char* to : {"takum8", "table(1,1.001,1.002,2)"})
-    CHECK(way(to, convert, binary32, {}, false, many) == "integers");
+  CHECK(way("posit8", convert, binary32, {RoundingMode::rna}, false, many) == "stairs");
+  CHECK(way("posit8", convert, binary32, {}, false, many) == "tapered lanes");
+  CHECK(way("takum8", convert, binary32, {}, false, many) == "tapered lanes");
+  CHECK(way("takum8", convert, binary32, {RoundingMode::rup}, false, many) == "integers");
+  CHECK(way("table(1,1.001,1.002,2)", convert, binary32, {}, false, many) == "integers");
   for (const char* to : {"fixed8.4", "fixed8.4;overflow=wrap", "int8;overflow=keep_sign"})
     CHECK(way(to, convert, binary32, {}, false, many) == "fixed lanes");
   CHECK(way("posit8", convert, binary32, {}, true, many) == "integers");
   CHECK(way("posit8", convert, binary64, {}, false, many) == "integers");
   const Env random{Rounding(8, StochasticVariant::plain)};
-  CHECK(way("posit8", convert, binary32, random, false, many) == "posit lanes");
-  CHECK(way("takum6", convert, binary32, {}, false, 1000) == "integers");
+  CHECK(way("posit8", convert, binary32, random, false, many) == "tapered lanes");
+  CHECK(way("takum6", convert, binary32, {RoundingMode::rup}, false, 1000) == "integers");
+}
+
+TEST_CASE("stairs of few steps, or of 256 that are not too far apart, are held in vectors") {
+  const auto pages = [](const char* to, RoundingMode mode = RoundingMode::rne) {
+    const std::vector<Format> from{binary32};
+    const auto stairs = elements::stairs_of(
+        {Operation::convert, parse_format(to), Env{mode}, from, false, 1 << 20});
+    return stairs->held.pages;
+  };
+  for (const char* to : {"table(nf4)", "table(fp4)", "table(-1,-0.9,0,2,2.2)"})
+    CHECK_MESSAGE(pages(to) == 1, to);
+  CHECK(pages("table(dynamic8)") == 4);
+  CHECK(pages("table(dynamic8)", RoundingMode::rtz) == 4);
+  CHECK(pages("posit8es0", RoundingMode::rna) == 0);  // which leaves 0 at once
+  CHECK(pages("table(0,1,nan)") == 0);                // no step below 0
+  CHECK(pages("table(-1,0,1.5e-10,1)") == 4);         // 34 exponents
+  CHECK(pages("table(-1,0,5e-20,1)") == 0);
+}
+
+// What is beside a code in its byte is not looked at.
+TEST_CASE("codes of up to 8 bits are looked up as binary32") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"fixed8.4", "uint1", "posit8es2", "posit6es1", "takum7", "int5",
+                           "table(nf4)", "table(dynamic8)", "table(0,1,nan)"}) {
+    const Format from = parse_format(text);
+    const std::vector<Format> operands{from};
+    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{601}})
+      on_every_target([&] {
+        std::vector<std::uint8_t> codes(n);
+        for (std::size_t i = 0; i < n; ++i) codes[i] = static_cast<std::uint8_t>(i * 37);
+        std::vector<std::uint32_t> got(n);
+        const Elementwise table(Operation::convert, binary32, {}, operands, false, 1 << 12);
+        REQUIRE(table.way() == std::string_view("table"));
+        const void* operand = codes.data();
+        table.run({&operand, 1}, n, got.data(), nullptr);
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto code = static_cast<std::uint8_t>(codes[i] & ((1U << from.width()) - 1));
+          std::uint32_t want;
+          elementwise(Operation::convert, binary32, {}, std::vector<CodeArray>{{from, &code}}, 1,
+                      &want, nullptr);
+          tally.check(got[i] == want, [&] {
+            return fmt::format("{:#x} of {}: {:#x} for {:#x}", code, text, got[i], want);
+          });
+        }
+        expected += n;
+      });
+  }
+  tally.expect(expected);
 }
 
 }  // namespace test_stairs

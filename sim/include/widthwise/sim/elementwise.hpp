@@ -45,8 +45,8 @@ class Elementwise {
   void run(std::span<const void* const> operands, std::size_t count, void* result,
            std::uint8_t* flags, RandomSource random = {}) const;
 
-  // The way it goes: "float lanes", "double lanes", "fixed lanes", "posit lanes",
-  // "stairs", "table" or "integers".
+  // The way it goes: "float lanes", "double lanes", "fixed lanes", "tapered lanes",
+  // "stairs", "stairs by chance", "long codes", "table" or "integers".
   const char* way() const;
   bool quick() const;  // a few nanoseconds an element at most
 
