@@ -13,13 +13,12 @@ from ._array import Array
 from ._create import code_array
 from ._format import Format
 from ._formats import portable
-from .containers.recorded import Recorded
+from .containers.recorded import LONGEST_NAME, Recorded
 
 if TYPE_CHECKING:
     from ._safetensors import Checkpoint
 
 INDEX = ".safetensors.index.json"  # of a checkpoint in several files
-LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without being told to
 
 
 def stored(x: Any) -> np.ndarray:
@@ -55,7 +54,10 @@ def restored(name: str, a: Any) -> Any:
         from .containers.records import of_record
 
         return of_record(name, a)
-    format = Format(a.dtype.names[0])
+    try:
+        format = Format(a.dtype.names[0])
+    except ValueError:
+        return a
     return code_array(name, a[a.dtype.names[0]].astype(format.dtype, copy=False), format)
 
 

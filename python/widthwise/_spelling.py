@@ -31,10 +31,11 @@ def spelled(text: str, spelling: Spelling) -> str:
 def told_as_options(text: str, names: Sequence[str]) -> str:
     """A message about arguments by name, `random is given and rounding = 'rne'`, to whoever gave
     them as options; what stands in quotes is left as it is."""
-    name = rf"(?<![\w.(-])({'|'.join(names)})"
+    name = rf"(?<![\w.(/\\=-])({'|'.join(names)})"
     value = r"('[^']*'|[^\s;,]+)"
     follows = rf"(?= (?:is|are) given\b| and (?:{'|'.join(names)}) = )"
-    pattern = rf"'[^']*'|{name}( = |=){value}|{name}{follows}"
+    file = r"\b(?:IN|OUT) = [^:]*"
+    pattern = rf"'[^']*'|{file}|{name}( = |=){value}|{name}{follows}"
 
     def told(found: re.Match[str]) -> str:
         if found[4]:

@@ -151,7 +151,7 @@ def stored(ufunc: np.ufunc, z: Any, place: Any) -> Any:
     if spread != into.shape:
         raise ValueError(
             f"{name} into an array of shape {into.shape}: its result has shape {z.shape}; "
-            "assign, as x = x + y in place of x += y"
+            "assign, as x = x + y in place of x += y, or give it an array of that shape"
         )
     into[...] = z
     return place

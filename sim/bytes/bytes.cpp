@@ -11,6 +11,7 @@
 #include "sim/exact/plan.hpp"
 #include "widthwise/sim/integer_product.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::bytes {
 namespace {
@@ -67,7 +68,8 @@ IntegerMatrix integers(const CodeMatrix& x, const Format& f) {
   return {x.data, x.row, x.column, {1, f.is_signed()}};
 }
 
-// What 32 bits are as codes; those of a format that differs in its overflow alone are the same.
+// What 32 bits are as codes. Those of a format that differs in its overflow alone are the same, but
+// where one of them is not its number.
 Format sums_of(const Unit& u) {
   Format f = fixed_format(sum_bits, -product_last(u), true);
   f.overflow = Overflow::wrap;
@@ -77,7 +79,7 @@ Format as_sums(const Unit& u, const Format& f) {
   const Format sums = sums_of(u);
   Format alike = f;
   alike.overflow = sums.overflow;
-  return alike == sums ? f : sums;
+  return alike == sums && f.overflow != Overflow::symmetric ? f : sums;
 }
 
 class BytesProduct final : public ProductEngine {
@@ -88,6 +90,7 @@ class BytesProduct final : public ProductEngine {
         a_(unit_.a.fmt, in_bytes(unit_.a.fmt), task.outputs),
         b_(unit_.b.fmt, in_bytes(unit_.b.fmt), task.outputs),
         c_(unit_.c.fmt, as_sums(unit_, unit_.c.fmt), task.outputs) {
+    check(unit_);
     if (as_sums(unit_, unit_.out.fmt) != unit_.out.fmt)
       deliver_.emplace(conversion(binary64, unit_.out.fmt, unit_.out.rm, false, task.outputs));
   }

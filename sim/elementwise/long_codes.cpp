@@ -92,7 +92,7 @@ HWY_INLINE void store_number(D d, V x, double* to) {
   hn::StoreU(x, d, to);
 }
 template <class D, class V>
-HWY_INLINE void store_number(D d, V x, float* to) {
+HWY_INLINE void store_number([[maybe_unused]] D d, V x, float* to) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128  // whose conversions stop at the ends
   double lanes[2];
   hn::StoreU(x, d, lanes);

@@ -92,6 +92,12 @@ constexpr std::uint32_t exponent_halves = 128;  // upper halves with one exponen
 
 constexpr std::uint32_t upper_half(std::uint32_t word) { return (word & ~sign) >> 16; }
 
+// No bin tells two steps of one upper half apart, of which `put` lets the first begin it.
+bool are_apart(const std::vector<Step>& steps) {
+  const auto same_half = [](const Step& x, const Step& y) { return x.word >> 16 == y.word >> 16; };
+  return std::ranges::adjacent_find(steps.begin() + 1, steps.end(), same_half) == steps.end();
+}
+
 // The lowest digits that a bin may leave out, if no two steps are to share one.
 int digits_left_out(const std::vector<Step>& steps, std::uint32_t cell) {
   int digits = 7;
@@ -144,7 +150,7 @@ bool hold_both(HeldSteps& z, const Sides& sides) {
 void hold(HeldSteps& z, const Sides& sides) {
   std::uint32_t low = infinity >> 16, high = 0;
   for (const auto& steps : sides) {
-    if (steps.size() < 2) return;
+    if (steps.size() < 2 || !are_apart(steps)) return;
     low = std::min(low, upper_half(steps[1].word));
     high = std::max(high, upper_half(steps.back().word));
   }

@@ -5,7 +5,7 @@
 // computes, made of them, and compares it with the one that was asked for: a field that came later,
 // and that nobody taught the engine, differs from what it is where nobody sets it, and the engine
 // refuses. Whoever adds a field to a part adds it here, and to each engine that is to know it.
-// So with an enumerator that came later, behind the others: it is not copied either.
+// So with an enumerator that came later, behind the others, of a field that is copied by `up_to`.
 namespace widthwise::fields {
 
 template <class E>

@@ -9,6 +9,7 @@
 #include "sim/engine/fields.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::exact {
 namespace {
@@ -112,6 +113,7 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
   const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
   if (const std::string why = unlike_one_sum(u); !why.empty()) return refuse(why);
   if (u != as_computed(u)) return refuse(fields::unknown);
+  if (has_quire(u)) return refuse("a quire, which knows NaR");
   if (k > most_k) return refuse("more than 2^30 products a sum");
   if (!moderate(u)) return refuse("exponents past 2^20");
 

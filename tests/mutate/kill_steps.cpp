@@ -1,7 +1,7 @@
 // Kills: datapath/step.hpp
-// Flags: -march=native -DHWY_COMPILE_ONLY_STATIC build/tests/sim/libproducts.a
-// build/tests/oracle/libwalk.a Flags: build/tests/lib/libtrial.a build/sim/libwidthwise.a -lhwy
-// -lfmt -ltomlplusplus
+// Flags: -march=native -DHWY_COMPILE_ONLY_STATIC
+// Flags: build/tests/sim/libproducts.a build/tests/oracle/libwalk.a build/tests/lib/libtrial.a
+// Flags: build/sim/libwidthwise.a -lhwy -lfmt -ltomlplusplus
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "sim/integers/step_kernels.cpp"
 #include "tests/sim/random_units.cpp"

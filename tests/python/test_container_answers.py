@@ -355,6 +355,36 @@ def test_a_unit_says_what_makes_its_operands_of_what_was_given() -> None:
         ww.matmul(ww.affine(x), ww.affine(x), unit="mac(e5m10)")
 
 
+def test_numpys_operators_beside_an_array_compute_with_the_numbers() -> None:
+    x, ones = ww.blocks(np.float32([[1, 2], [3, 4]]), "mxfp4"), np.ones((2, 2))
+    for got, wanted in (
+        (x * (2 * ones), 2 * x.to_float64()),
+        (ones @ x, ones @ x.to_float64()),
+        (x @ ones, x.to_float64() @ ones),
+        (x < 2 * ones, x.to_float64() < 2),
+        (x * np.float32(2), 2 * x.to_float64()),
+    ):
+        assert np.array_equal(got, wanted)
+    for y in (x, ww.scaled([[1.0, 2.0]], "sint8")):
+        assert np.sum(y, axis=(0, 1)) == np.sum(y.to_float64())
+        assert np.array_equal(np.concatenate([y, y]), np.concatenate([y.to_float64()] * 2))
+
+
+def test_what_files_keep_hangs_on_nothing_around_them(tmp_path: Any) -> None:
+    file = tmp_path / "x.npy"
+    for rounding in ("sr8: half", " rtz"):
+        x = ww.scaled([1.0, -0.3], "sint8", rounding=rounding)
+        np.save(file, x)
+        with ww.like("notebook"):
+            y = ww.load(file)
+        assert "like=" not in y.as_record().dtype.names[0] and (y == x).all()
+    wide = ww.Format.table(np.arange(3000))
+    with pytest.raises(ValueError, match="letters to name its format, for which these files have"):
+        np.save(file, Coded(ww.array([1.0], wide), np.float32(1)))
+    np.save(file, np.zeros(2, [("a", "i4")]))
+    assert ww.load(file).dtype.names == ("a",)
+
+
 def test_masks_are_no_keys_and_told_by_their_shape() -> None:
     for x in (ww.blocks(X, "mxfp4"), ww.affine(X, "affine(int6,symmetric,channel)")):
         with pytest.raises(TypeError, match=r"of shape \(2, 5\): .*integers.* slices"):

@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from torch_here import NEEDED, drawn, torch, wt
@@ -132,17 +133,36 @@ def test_a_backend_is_kept_told_and_refused_where_something_is_missing(monkeypat
             wrong()
 
 
-def test_a_backend_compiles_and_calls_hooks_once(monkeypatch):
-    from widthwise.torch import _backend
+def test_a_layer_whose_tensors_are_brought_there_compiles_around_it(monkeypatch):
+    from widthwise.torch import _backend, _layers
 
-    layer, x, calls = wt.Linear(8, 4, unit="mac(e5m10)", backend="cpu"), drawn(3, 8), []
-    layer.register_forward_hook(lambda *seen: calls.append(seen))
-    wanted = layer(x)
-    monkeypatch.setattr(_backend, "lie_on", lambda *how: False)  # all is brought there
+    model = nn.Sequential(*(wt.Linear(8, 8, unit="mac(e5m10)", backend="cpu") for _ in range(2)))
+    x, calls, brought, there = drawn(3, 8), [], [], _backend.computed_there
+    model[0].register_forward_hook(lambda *seen: calls.append(seen))
+    wanted = model(x)
+    assert torch.equal(torch.compile(model, fullgraph=True, backend="aot_eager")(x), wanted)
+    for module in (_layers, _backend):
+        monkeypatch.setattr(module, "lie_on", lambda *how: False)  # all is brought there
+    monkeypatch.setattr(_backend, "computed_there", lambda *how: brought.append(1) or there(*how))
     calls.clear()
-    assert torch.equal(layer(x), wanted) and len(calls) == 1
-    fast = torch.compile(layer, fullgraph=True, backend="aot_eager")
-    assert torch.equal(torch.func.vmap(layer)(x), wanted) and torch.equal(fast(x), wanted)
+    assert torch.equal(model(x), wanted) and len(calls) == 1 and len(brought) == 2
+    fast = torch.compile(model, backend="aot_eager")
+    assert torch.equal(torch.func.vmap(model)(x), wanted) and torch.equal(fast(x), wanted)
+    assert len(brought) == 6
+    with pytest.raises(TypeError, match="x is list"):
+        model[0]([1.0])
+
+
+def test_threads_share_a_layer_whose_tensors_are_brought_elsewhere(monkeypatch):
+    from widthwise.torch import _backend, _layers
+
+    layer, x = wt.Linear(64, 64, unit="mac(e5m10)", backend="cpu"), drawn(64, 64)
+    wanted, own = layer(x), dict(layer.named_parameters())
+    for module in (_layers, _backend):
+        monkeypatch.setattr(module, "lie_on", lambda *how: False)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(torch.equal(y, wanted) for y in pool.map(layer, [x] * 64))
+    assert all(own[name] is p for name, p in layer.named_parameters())
 
 
 def test_a_settings_name_that_there_is_not():

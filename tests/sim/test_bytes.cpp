@@ -24,6 +24,8 @@ TEST_CASE("bytes: the definition's codes on every instruction set") {
         "kulisch(uint8, b=int8, out=int32)", "kulisch(uint8, out=uint32)",
         "kulisch(fixed8.4, b=ufixed8.9, c=fixed24.9, out=fixed24.6:rnz)",
         "kulisch(int4, b=uint3, c=int2, out=int12;overflow=wrap)",
+        "fixedacc(int8, width=32, frac=0, c=int32;overflow=symmetric, "
+        "out=int32;overflow=symmetric)",
         "kulisch(int8;overflow=wrap, c=fixed16.-9, out=int16;overflow=zero)",
         "fixedacc(fixed8.4, width=35, frac=11, c=fixed40.2, out=fixed32.8)",
         "fixedacc(int8, width=32, frac=0, c=int32, overflow=flag, out=fixed20.-12:rup)",
@@ -41,6 +43,19 @@ TEST_CASE("bytes: the definition's codes on every instruction set") {
       });
   }
   tally.expect(expected);
+}
+
+TEST_CASE("bytes: a register's least number, where the result has none such") {
+  const Unit u =
+      parse_unit("fixedacc(int8, width=32, frac=0, c=int32, out=int32;overflow=symmetric)");
+  Tally tally;
+  CodeList none(u.a.fmt, 1), c(u.c.fmt, 1);
+  none.set(0, 0), c.set(0, 0x80000000);
+  MatrixProduct p;
+  p.m = p.k = p.n = 1;
+  p.a = none.rows(1), p.b = none.rows(1), p.c = c.rows(1);
+  Rival("bytes", u, tally).compare(p, "the least number of 32 bits");
+  tally.expect(1);
 }
 
 TEST_CASE("bytes: sums that pass 32 bits, once and again") {
@@ -74,6 +89,8 @@ TEST_CASE("bytes: what its conditions allow, and not one step more") {
                             "fixedacc(fixed8.4, width=32, frac=7, out=int32)",
                             "fixedacc(int8, width=32, frac=0, out=int32, scale=e8m0fnu:4:term)",
                             "kulisch(fixed8.451, b=fixed8.450, c=fixed8.901, out=fixed32.900)",
+                            "fixedacc(int8, width=32, frac=0, overflow=nar, c=int32, out=int32)",
+                            "fixedacc(int8, width=32, frac=0, overflow=wrap_nar, out=int32)",
                             "dot(int8, c=int32, out=int32, lanes=4)", "mac(int8, sum=int32)"})
     CHECK_MESSAGE(!taken(other), other);
   // A register that wraps at another digit is seen where sums may reach it: these at 2^31.

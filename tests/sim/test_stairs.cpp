@@ -125,6 +125,17 @@ TEST_CASE("conversions by stairs are the definition's, of drawn tables") {
   tally.expect(expected);
 }
 
+TEST_CASE("stairs: two steps in one upper half, of which the first begins it") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"table(-1,0,1,1.001,2)", "table(-2,0,1,1.0000001,2,2.001,4)"})
+    for (const RoundingMode mode : {RoundingMode::rtz, RoundingMode::rdn}) {
+      const Format to = parse_format(text);
+      check(to, mode, "stairs", words_for(to), tally, expected);
+    }
+  tally.expect(expected);
+}
+
 TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   const auto way = [](const char* to, Operation op, const Format& from, const Env& env, bool flags,
                       std::size_t count) {

@@ -266,11 +266,11 @@ def run_op(options: argparse.Namespace) -> int:
     if name in OTHERS:
         return OTHERS[name](options, f)
     if name == "classify":
-        refuse(options, "random", "to")
+        refuse(options, "random", "to", "invalid")
         (x,) = operands_of(options, f, 1)
         return show_op(options, [x], _compare.classify(x), 0, None)
     if name in COMPARISONS:
-        refuse(options, "random", "to")
+        refuse(options, "random", "to", "invalid")
         operands = operands_of(options, f, 2)
         truth, flags = COMPARISONS[name](*operands, flags=True)
         return show_op(options, operands, truth, flags, None)
@@ -309,6 +309,7 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
         raise ValueError(
             f"scaleb takes a number and an integer, {len(options.operands)} were given"
         )
+    refuse(options, "invalid")
     x, n = operand(options.operands[0], f, "A"), power(options.operands[1])
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
@@ -319,7 +320,7 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
 def power(text: str) -> int:
     """Of two, an integer of 64 bits as Python writes it."""
     try:
-        n = int(text, 0)
+        n = int(text) if text.strip("+-").isdecimal() else int(text, 0)
     except ValueError:
         raise ValueError(f"B = {text}: scaleb's is an integer, as -3 or 0x10") from None
     if not -(2**63) <= n < 2**63:
@@ -344,6 +345,7 @@ COMPARISONS |= {
 
 
 def run_to_integer(options: argparse.Namespace, f: Format) -> int:
+    core.Env(options.rounding, options.tininess, options.nan)  # refuses words that are none
     (x,) = operands_of(options, f, 1)
     how = {"rounding": options.rounding, "seed": options.seed, "random": given_bits(options)}
     how["invalid"] = options.invalid or "riscv"

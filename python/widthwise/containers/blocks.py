@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from ..display.style import Card
 
 
-def numbers_of(x: Any) -> Any:
-    """Blocks, and those in a sequence, as what they stand for."""
-    if isinstance(x, tuple | list):
-        return [numbers_of(y) for y in x]
-    return x.to_float64() if isinstance(x, Blocks) else x
-
-
 class Blocks(Compared, WithoutOperators, Container, Recorded):
     """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 

@@ -49,7 +49,10 @@ class Compared:
 
 
 def no_operator(name: str) -> Any:
-    def refuse(self: Any, *_: Any) -> Any:
+    def refuse(self: Any, *other: Any) -> Any:
+        left_to_numpy = not hasattr(self, "__array_ufunc__")  # which computes with the numbers
+        if left_to_numpy and other and isinstance(other[0], np.ndarray | np.generic):
+            return NotImplemented
         raise TypeError(
             f"{name} of {type(self).__name__}: that is codes and scales, not one array; "
             f"x.to_float64() has the numbers{self.also}"

@@ -87,10 +87,13 @@ def blocks(
         layout.check_whole()
     s = None if tensor_scale is None else given(tensor_scale, f)
     where = Workplace.of({"x": numbers})
+    as_microxcaling = like_whom(like, ("microxcaling",))
+    if as_microxcaling:
+        refuse_there("like='microxcaling'", numbers)
+        microxcaling.check(f, rounding)
     own_bits = random, seed, core.Env(rounding), rounding, numbers.shape, where.gpu
     bits_drawn = random_source(*own_bits)
-    if like_whom(like, ("microxcaling",)):
-        refuse_there("like='microxcaling'", numbers)
+    if as_microxcaling:
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
     maxima = None

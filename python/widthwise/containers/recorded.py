@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without being told to
+
 
 class Recorded:
     """Codes and scales in NumPy's files; its other functions see the numbers."""
@@ -24,6 +26,12 @@ class Recorded:
         ('block(e2m1fn,32,e8m0fnu) axis=-1',)
         """
         name, parts = self._named_parts()
+        if len(name) > LONGEST_NAME:
+            raise ValueError(
+                f"{name[:40]}… takes {len(name)} letters to name its format, for which these files "
+                f"have no room: {LONGEST_NAME}; save codes and scales as arrays, and the values "
+                "beside them"
+            )
         fields = np.dtype([(part, x.dtype, x.shape) for part, x in parts.items()])
         record = np.zeros((), np.dtype([(name, fields)]))
         for part, x in parts.items():
@@ -42,6 +50,8 @@ class Recorded:
 
 def numbers_of(x: Any) -> Any:
     """What has a scale, and such in a sequence, as the numbers that they stand for."""
-    if isinstance(x, tuple | list):
+    if isinstance(x, list):
         return [numbers_of(y) for y in x]
+    if isinstance(x, tuple):
+        return tuple(numbers_of(y) for y in x)
     return np.asarray(x) if isinstance(x, Recorded) else x

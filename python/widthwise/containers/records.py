@@ -12,8 +12,8 @@ from .._format import Format
 from .affine import Affine
 from .blocks import Blocks
 from .coded import Coded
-from .scaled import Scaled
-from .scaled_steps import known
+from .scaled import Scaled, checked_scale
+from .scaled_steps import How, held, known
 
 NAME = re.compile(r"(\S+)((?: \w+=\S+)*)")
 
@@ -55,8 +55,9 @@ def scaled(text: str, settings: dict[str, str], parts: np.ndarray) -> Scaled:
     k = known(inside(text))
     data, scale = part(parts, "data"), float(part(parts, "scale"))
     given = code_array("data", data, k.format) if k.is_float else data
-    rounding, like, seed = settings.get("rounding"), settings.get("like"), int(settings["seed"])
-    return Scaled.of(given, scale, k.name, rounding=rounding, like=like, seed=seed)
+    how = How(settings.get("rounding"), settings.get("like"), int(settings["seed"]))
+    checked = checked_scale(f"scale = {scale}", np.float32(scale), how)
+    return Scaled._made(held(given, k), checked, k, how)
 
 
 def coded(text: str, settings: dict[str, str], parts: np.ndarray) -> Coded:

@@ -475,7 +475,8 @@ class Scaled(Compared, WithoutOperators, Recorded):
         return self.card()._repr_html_()
 
     def _named_parts(self) -> tuple[str, dict[str, np.ndarray]]:
-        told = [f"{name}={x}" for name, x in self._how._asdict().items() if x is not None]
+        how = {name: x for name, x in self._how._asdict().items() if x is not None}
+        told = [f"{name}={''.join(str(x).split())}" for name, x in how.items()]
         data = self._data.bits if isinstance(self._data, Array) else self._data
         parts = {"data": data, "scale": np.asarray(self._scale)}
         return " ".join([f"scaled({self.dtype})", *told]), parts

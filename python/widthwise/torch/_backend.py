@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import chain
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from .. import _widthwise as core
 
 BACKENDS = ("auto", "cpu", "cuda")
+standing_in = threading.RLock()  # a layer's own tensors are away while others stand in for them
 
 
 def check_backend(backend: Any) -> None:
@@ -58,17 +60,25 @@ def lie_on(backend: str, layer: nn.Module, given: Any) -> bool:
     return all(x.device.type == backend for x in tensors if isinstance(x, torch.Tensor))
 
 
+@torch.compiler.disable
 def computed_on(backend: str, layer: Any, args: Any, how: Any) -> Any:
     """What a layer gives, computed on a device of its own: its tensors go there, and what comes of
     them goes where the first one lay. One that is given twice stays one."""
-    place, there = torch.device(backend), dict[int, torch.Tensor]()
+    with standing_in:
+        given = [x for x in tree_leaves((args, how)) if isinstance(x, torch.Tensor)]
+        if not given or lie_on(backend, layer, given):
+            return layer.computed(*args, **how)
+        return computed_there(torch.device(backend), given[0].device, layer, args, how)
+
+
+def computed_there(place: torch.device, home: torch.device, layer: Any, args: Any, how: Any) -> Any:
+    there: dict[int, torch.Tensor] = {}
 
     def moved(x: torch.Tensor) -> torch.Tensor:
         if id(x) not in there:
             there[id(x)] = x.to(place)
         return there[id(x)]
 
-    home = next(x.device for x in tree_leaves((args, how)) if isinstance(x, torch.Tensor))
     own = {f"layer.{name}": moved(x) for name, x in tensors_of(layer).items()}
     args, how = tree_map_only(torch.Tensor, moved, (args, how))
     y = functional_call(Within(layer), own, args, how)

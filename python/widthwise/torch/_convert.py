@@ -53,9 +53,9 @@ def convert(
             decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
             Pairs in a list do as well, and one value alone is for all layers.
         preserve: keys as of rules, of what stays whatever the rules say: ["head", nn.Conv2d].
-        backend: where layers compute whose rule has no `backend` of its own: 'auto' is where their
-            tensors lie. 'cpu' and 'cuda' bring tensors that lie elsewhere there, and the results
-            back, to the same bits.
+        backend: where layers compute whose rule has no `backend` of its own, or 'auto', which is
+            where their tensors lie. 'cpu' and 'cuda' bring tensors that lie elsewhere there, and
+            the results back, to the same bits; torch.compile breaks its graph at those.
     Returns:
         The model.
     Raises:

@@ -137,7 +137,9 @@ class Converted(Scales):
 
     def forward(self, *args: Any, **how: Any) -> Any:
         backend = self.scheme.backend
-        if backend == "auto" or lie_on(backend, self, (args, how)):
+        if backend == "auto" or (
+            torch.compiler.is_compiling() and lie_on(backend, self, (args, how))
+        ):
             return self.computed(*args, **how)
         return computed_on(backend, self, args, how)
 
