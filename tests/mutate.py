@@ -46,13 +46,16 @@ EQUIVALENT = TESTS / "equivalent.txt"
 TARGETS = [
     *(f"lib/widthwise/{name}.hpp" for name in ("decide", "round", "rounder", "op/*", "datapath/*")),
     "sim/*/plan.cpp",  # the conditions of engines
+    "sim/integers/*_plan.cpp",
     "sim/blocks/pairs.cpp",
     "sim/blocks/slots.cpp",
     "sim/blocks/twofold.cpp",
     "sim/elementwise/lane_plan.cpp",
 ]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token
-COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -Ilib -I.".split()  # of a tree
+# Of a tree. What headers define is each object's own (-fno-weak): else the linker gives the build's
+# libraries, which are asked for the right answers, what the mutated tree has of the same name.
+COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -fno-weak -Ilib -I.".split()
 INCLUDES = [f"-I{ROOT}/sim/include", f"-I{ROOT}"]
 MEMORY = 4 << 30  # bytes; a mutant may allocate or unroll without end
 PATIENCE = 5  # a mutant may take this many times what the unchanged program takes, and a second
@@ -156,6 +159,10 @@ def target_files(only: list[str]) -> list[str]:
 
 
 def check_coverage(files: list[str], kills: list[Kill]) -> None:
+    targets = target_files([])
+    for kill in kills:
+        if not any(map(kill.guards, targets)):
+            sys.exit(f"{kill.name} guards no target of mutants: {' '.join(kill.globs)}")
     for file in files:
         if not any(kill.guards(file) for kill in kills):
             sys.exit(f"no tests/mutate/kill_*.cpp guards {file}: name it in a '// Kills:' line")

@@ -5,9 +5,5 @@
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-#define WIDTHWISE_ELEMENTS(name, Work)                                                        \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ Work work) { \
-    run_threads(work);                                                                        \
-  }
-WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_ELEMENTS, 128, uint128)
-WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_ELEMENTS, 256, Wide<4>)
+WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, 128, uint128)
+WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, 256, Wide<4>)

@@ -19,11 +19,7 @@ inline constexpr bool looks_up<Wide<4>> = true;
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-#define WIDTHWISE_LISTED(name, Work)                                                          \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ Work work) { \
-    run_threads(work);                                                                        \
-  }
-WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_LISTED, listed_64, std::uint64_t)
-WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_LISTED, listed_128, uint128)
-WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_LISTED, listed_256, Wide<4>)
-WIDTHWISE_LISTED_BLOCK_KERNELS(WIDTHWISE_LISTED)
+WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_64, std::uint64_t)
+WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_128, uint128)
+WIDTHWISE_ELEMENT_KERNELS(WIDTHWISE_THREADS, listed_256, Wide<4>)
+WIDTHWISE_LISTED_BLOCK_KERNELS(WIDTHWISE_THREADS)

@@ -30,3 +30,9 @@ __device__ __forceinline__ void run_threads(const Work& work) {
 }
 
 }  // namespace widthwise::cuda
+
+// A kernel whose threads each work by themselves.
+#define WIDTHWISE_THREADS(name, Work)                                                         \
+  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ Work work) { \
+    widthwise::cuda::run_threads(work);                                                       \
+  }

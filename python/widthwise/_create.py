@@ -21,6 +21,7 @@ from ._format import Format, as_format
 from ._missing import asks_for
 from ._random import random_source
 from ._settings import checked_seed, whole
+from ._spelling import called
 
 INVALID = 16
 RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
@@ -418,10 +419,8 @@ def full(shape: int | tuple[int, ...], value: Any, format: str | Format) -> Arra
     Array([0.34 0.34 0.34], e4m3fn)
     """
     f = as_format(format)
-    try:
+    with called("value"):
         one = array(value, f)
-    except (TypeError, ValueError) as why:  # ww.array calls it x
-        raise type(why)(re.sub(r"^x\b", "value", str(why))) from None
     if one.shape != ():
         raise ValueError(f"value has shape {one.shape}; one number is wanted")
     return filled(shape, f, one.bits)

@@ -13,6 +13,7 @@ from ._array import Array
 from ._create import code_array
 from ._format import Format
 from ._formats import portable
+from ._settings import brief
 from .containers.recorded import LONGEST_NAME, Recorded
 
 if TYPE_CHECKING:
@@ -182,7 +183,9 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Array([0.1 inf], e5m10)
     """
     if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
-        raise TypeError(f"file = {file!r}: a path is wanted, or a file that is open for reading")
+        raise TypeError(
+            f"file = {brief(file)}: a path is wanted, or a file that is open for reading"
+        )
     path = os.fspath(file) if isinstance(file, str | os.PathLike) else ""
     if path.endswith(".onnx"):
         from . import onnx  # which few have installed
@@ -194,12 +197,14 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
             return of_index(path) if path.endswith(INDEX) else of_checkpoint(file)
         except ValueError as why:
             raise ValueError(f"file = {file!r}: {why}") from None
-    from zipfile import BadZipFile  # which NumPy has imported by then
-
     try:
         content = np.load(file, allow_pickle=False)
-    except (EOFError, BadZipFile):
-        raise ValueError(f"file = {file!r}: it is empty, or cut short") from None
+        if isinstance(content, np.ndarray):
+            return restored("file", content)
+        with content:
+            return {name: restored(name, content[name]) for name in content.files}
+    except broken():
+        raise ValueError(f"file = {file!r}: it is empty, cut short or damaged") from None
     except ValueError as why:
         if "pickle" not in str(why):
             raise
@@ -207,7 +212,11 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
             f"file = {file!r}: neither .npy nor .npz, or Python's objects; np.save and np.savez "
             "write what is read here"
         ) from None
-    if isinstance(content, np.ndarray):
-        return restored("file", content)
-    with content:
-        return {name: restored(name, content[name]) for name in content.files}
+
+
+def broken() -> tuple[type[Exception], ...]:
+    """What comes of a .npz that is empty, cut short or damaged."""
+    import zipfile
+    import zlib
+
+    return zipfile.BadZipFile, zlib.error, EOFError

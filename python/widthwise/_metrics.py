@@ -84,6 +84,4 @@ def as_metrics(values: Iterable[float]) -> dict[str, float]:
 
 def norm_of_error(x: np.ndarray, y: np.ndarray) -> float:
     """Of x - y; infinite where one of them alone is a number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        distance = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0, np.abs(x - y))
-    return norm(np.where(np.isnan(distance), np.inf, distance))
+    return norm(np.where(np.isnan(x) & np.isnan(y), 0, Errors(x, y).absolute))

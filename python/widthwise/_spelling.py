@@ -42,10 +42,19 @@ def told_as_options(text: str, names: Sequence[str]) -> str:
             return as_option(found[4], None)
         if not found[1]:
             return found[0]
-        between = found[2] if found[2].strip() != found[2] else " "
+        between = " " if found[2] == "=" else found[2]
         return as_option(found[1], None) + between + found[3].strip("'")
 
     return re.sub(pattern, told, text) if names else text
+
+
+@contextmanager
+def called(name: str, within: str = "x") -> Iterator[None]:
+    """Errors about x, or what functions within call it, are about `name`."""
+    try:
+        yield
+    except (ValueError, TypeError) as why:
+        raise type(why)(re.sub(rf"^{within}\b", name, str(why))) from None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ._array import Array
 from ._block_format import BlockFormat
 from ._create import array
 from ._dot import matmul
+from ._spelling import called
 from ._unit import Unit, as_unit
 from .containers.numbers import in_machine_floats
 
@@ -20,10 +20,8 @@ EXACT = "kulisch(binary64)"
 
 def doubles(name: str, x: Any) -> np.ndarray:
     """Numbers as binary64 holds them; what it does not is no data that results are held against."""
-    try:
+    with called(name):
         return in_machine_floats(x).astype(np.float64, copy=False)
-    except (TypeError, ValueError) as why:  # which call it x
-        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:

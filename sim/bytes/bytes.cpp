@@ -141,18 +141,21 @@ class BytesProduct final : public ProductEngine {
   std::optional<Elementwise> deliver_;  // where results are other codes than sums
 };
 
+// Measured: as it is, brought to another format by doubles in lanes, or one by one.
+double seconds_of_sum(const Unit& u) {
+  const Format& out = u.out.fmt;
+  if (as_sums(u, out) == out) return 1e-9;
+  return out.width() <= 32 ? 3e-9 : 40e-9;
+}
+
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
   if (std::string why = unfit(task.unit, task.k); !why.empty())
     return {"bytes", false, std::move(why), 0};
-  // Seconds, measured: of a product, and of a sum brought to another format, of doubles in lanes.
   const bool in_fours = integer_product::tile_kernel(true).together == 4;
-  const bool as_it_is = as_sums(task.unit, task.unit.out.fmt) == task.unit.out.fmt;
-  const double seconds = (in_fours ? 1e-11 : 3e-11) + (as_it_is                          ? 1e-9
-                                                       : task.unit.out.fmt.width() <= 32 ? 3e-9
-                                                                                         : 40e-9) /
-                                                          static_cast<double>(task.k);
+  const double of_product = in_fours ? 1e-11 : 3e-11;
+  const double seconds = of_product + seconds_of_sum(task.unit) / static_cast<double>(task.k);
   return {"bytes", true,
           fmt::format("sums in 32 bits, of {} products of bytes at a time", in_fours ? 4 : 2),
           share_of(task, outputs_under_way) / seconds};

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "sim/engine/for_lanes-inl.hpp"
+#include "small_integers-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
@@ -17,14 +18,6 @@ using widthwise::HWY_NAMESPACE::for_lanes;
 
 constexpr int fraction = 52;
 constexpr std::int64_t bias = 1023;
-
-// Of an integer from 0 on below 2^52.
-template <class D, class I>
-HWY_INLINE auto number_of(D di, I integer) {
-  const hn::RebindToFloat<D> d;
-  const auto zero = hn::Set(d, 0x1p52);
-  return hn::Sub(hn::BitCast(d, hn::Or(integer, hn::BitCast(di, zero))), zero);
-}
 
 // A double's bits from an exponent and a fraction of so many digits.
 template <class D, class I>
@@ -41,9 +34,8 @@ HWY_INLINE I posit_bits(D di, const LongCodes& f, I magnitude) {
   const I all = hn::Set(di, (std::int64_t{1} << bits) - 1), one = hn::Set(di, 1);
   const auto up = hn::Ne(hn::ShiftRightSame(magnitude, bits - 1), hn::Zero(di));
   const I broken = hn::IfThenElse(up, hn::Xor(magnitude, all), magnitude);
-  const I highest =
-      hn::Sub(hn::ShiftRight<fraction>(hn::BitCast(di, number_of(di, broken))), hn::Set(di, bias));
-  const I run = hn::Min(hn::Sub(hn::Set(di, bits - 1), highest), hn::Set(di, bits));
+  const I run =
+      hn::Min(hn::Sub(hn::Set(di, bits - 1), leading_place(di, broken)), hn::Set(di, bits));
   const I regime = hn::IfThenElse(up, hn::Sub(run, one), hn::Neg(run));
   const I tail = hn::And(hn::Shl(magnitude, hn::Add(run, one)), all);
   const I exponent =

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "sim/engine/for_lanes-inl.hpp"
+#include "small_integers-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
@@ -47,13 +48,10 @@ HWY_INLINE Spelt<I> posit_exponent(D di, const TaperedShape& f, I unbound) {
 //   | 0 | 7 - r | those of -exponent, inverted                  |    below
 template <class D, class I>
 HWY_INLINE Spelt<I> takum_exponent(D di, I exponent) {
-  const hn::RebindToFloat<D> d;
   const auto one = hn::Set(di, 1), none = hn::Zero(di);
   const auto below = hn::Lt(exponent, none);
   const auto size = hn::IfThenElse(below, hn::Neg(exponent), hn::Add(exponent, one));
-  const auto zero = hn::Set(d, 0x1p52);  // behind which an integer is a double's last digits
-  const auto number = hn::Sub(hn::BitCast(d, hn::Or(size, hn::BitCast(di, zero))), zero);
-  const auto r = hn::Sub(hn::ShiftRight<52>(hn::BitCast(di, number)), hn::Set(di, 1023));
+  const auto r = leading_place(di, size);
   const auto power = hn::Shl(one, r);
   const auto inverted = hn::IfThenElseZero(below, hn::Sub(power, one));
   const auto low = hn::Xor(hn::Xor(size, power), inverted);

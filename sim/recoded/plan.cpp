@@ -134,6 +134,8 @@ Plan plan(const Unit& u, std::size_t k) {
   const auto held_in = held(u.out, reach_of_sums(u, k));
   if (!held_in) return unfit("sums of more digits than a float of 64 bits has");
   z.inner.out = {.fmt = *held_in, .rm = RoundingMode::odd};
+  if (const Format* f = other_than_float(z.inner))  // of nodes in sums that there are none of
+    return unfit(fmt::format("{} beside operands and the result", to_string(*f)));
   z.result = u.out;
   return z;
 }

@@ -11,6 +11,8 @@
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 
+namespace test_tables {
+
 // Tables of values on a device whose kernels run on the CPU by their own bodies, against the CPU's
 // own.
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("a table is read where the device has it, by operands and by results")
     CHECK(convert(*to, Layout<std::uint64_t>(binary64), bits).code == code);
   }
 }
+
+}  // namespace test_tables

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "sim/dot/big.hpp"
 #include "sim/dot/capacity.hpp"
 #include "sim/dot/reference.hpp"
 #include "tests/oracle/csv.hpp"
@@ -31,6 +32,7 @@ using namespace tests;
 // Pairs of carriers of their own: the build's engines, which nobody has changed, are other classes.
 using Small = UnitOver<uint128, uint128>;
 using Large = UnitOver<Wide<11>, uint128>;
+using Boundless = UnitOver<Big, Wide<3>>;
 
 void demand(bool good, const char* what) {
   if (good) return;
@@ -40,7 +42,7 @@ void demand(bool good, const char* what) {
 
 class Engines {
  public:
-  // Null where the carriers are too small for the unit.
+  // Null where codes are too long for the carriers.
   const ReferenceUnit* at(const std::string& name, const Unit& unit, std::size_t k) {
     auto [place, is_new] = made_.try_emplace(name + ' ' + std::to_string(k));
     if (is_new) {
@@ -49,6 +51,8 @@ class Engines {
         place->second = std::make_unique<Small>(unit, k, Multiplier{}, "");
       else if (need.magnitude_bits <= 702 && need.code_digits <= 128)
         place->second = std::make_unique<Large>(unit, k, Multiplier{}, "");
+      else if (need.code_digits <= 128)
+        place->second = std::make_unique<Boundless>(unit, k, Multiplier{}, "");
     }
     return place->second.get();
   }
@@ -59,7 +63,7 @@ class Engines {
 
 void demand_result(const ReferenceUnit* engine, const Dot& dot, const std::string& want,
                    const char* what) {
-  if (!engine) return;
+  demand(engine, "a unit of short codes");
   demand(dot.run(*engine) == want, what);
   demand(dot.at_the_end_of_the_trace(*engine) == want, what);
 }
@@ -153,34 +157,43 @@ Output output_of(const Unit& u, MatrixProduct p, std::size_t count, const Run& r
   return z;
 }
 
-void demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
-  Engines engines;
-  const ReferenceUnit* const ours = engines.at("", u, k);
-  if (!ours) return;
+void demand_as_built(const ReferenceUnit& ours, const Unit& u, std::size_t k,
+                     std::mt19937_64& random) {
   const auto built = make_reference(u, k);
   const DrawnProduct drawn(u, {1, k, 2},
                            {any_manner(random), any_manner(random), any_manner(random)}, random);
   const auto of = [&](const ReferenceUnit& engine) {
     return output_of(u, drawn.product(), 2, [&](const MatrixProduct& p) { engine.run(p, 0, 1); });
   };
-  demand(of(*ours) == of(*built), "a unit drawn");
+  demand(of(ours) == of(*built), "a unit drawn");
   if (!runs_in_one_pass(u)) return;
   const auto running = [&](const ReferenceUnit& engine) {
     return output_of(u, drawn.product(), 2 * k,
                      [&](const MatrixProduct& p) { engine.run_running(p, 0, 1); });
   };
-  demand(running(*ours) == running(*built), "running results of a unit drawn");
+  demand(running(ours) == running(*built), "running results of a unit drawn");
+}
+
+// In carriers of a length that fits, and in those that have none; how many such there were.
+int demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
+  if (!has_length(u, k) || capacity(u, static_cast<std::int64_t>(k)).code_digits > 128) return 0;
+  Engines engines;
+  demand_as_built(*engines.at("", u, k), u, k, random);
+  demand_as_built(Boundless(u, k, Multiplier{}, ""), u, k, random);
+  return 1;
 }
 
 void demand_drawn() {
   std::mt19937_64 random(1);
+  int count = 0;
   for (int i = 0; i < 3000; ++i) {
     const Unit u = random_units::unit(random);
-    const std::size_t k = 1 + random() % 12;
-    if (has_length(u, k)) demand_as_built(u, k, random);
+    count += demand_as_built(u, 1 + random() % 12, random);
   }
+  demand(count > 1000, "how many units are drawn");
   for (const char* text : more_units)
-    for (int i = 0; i < 200; ++i) demand_as_built(parse_unit(text), 1 + random() % 40, random);
+    for (int i = 0; i < 200; ++i)
+      demand(demand_as_built(parse_unit(text), 1 + random() % 40, random) == 1, text);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@
 // Each: sim/tensor/plan.cpp tests/sim/test_tensor.cpp
 // Each: sim/wide/plan.cpp tests/sim/test_wide_engine.cpp
 // Kills: $1
-// Flags: -DPLAN="$1" -DTESTS="$2" build/tests/sim/libproducts.a build/tests/oracle/libwalk.a
+// Flags: -DPLAN="$1" -DTESTS="$2" -Wl,--allow-multiple-definition
+// Flags: build/tests/sim/libproducts.a build/tests/oracle/libwalk.a
 // Flags: build/tests/lib/libtrial.a build/sim/libwidthwise.a -lhwy -lfmt -ltomlplusplus
 #define DOCTEST_CONFIG_IMPLEMENT
 #include PLAN
@@ -24,7 +25,8 @@
 
 #include "tests/sim/random_units.cpp"
 
-// An engine's own tests, over the conditions of the tree under test.
+// An engine's own tests, over the conditions of the tree under test. Those that the build's library
+// has of them stand beside others that are wanted, in one object: the first ones count.
 int main() {
   doctest::Context context;
   context.setOption("abort-after", 1);

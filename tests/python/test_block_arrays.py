@@ -327,7 +327,7 @@ def test_numpys_functions_see_the_numbers() -> None:
 
 def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty.npy").write_bytes(b"")
-    with pytest.raises(ValueError, match="empty.npy'.*: it is empty, or cut short"):
+    with pytest.raises(ValueError, match="empty.npy'.*: it is empty, cut short"):
         ww.load(tmp_path / "empty.npy")
     with pytest.raises(TypeError, match="file = 3: a path is wanted"):
         ww.load(3)  # type: ignore[arg-type]

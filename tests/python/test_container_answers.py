@@ -63,6 +63,11 @@ def test_numpys_files_keep_codes_scales_and_settings(x: Any, tmp_path: Any) -> N
         ("scaled(sint9) seed=0", {"data": np.int8([1]), "scale": np.float32(1)}, "dtype = 'sint9'"),
         ("scaled(sint8) seed=0", {"data": np.int8([1]), "scale": np.float32(0)}, "scale = 0.0"),
         ("affine(int4) arithmetic=exact", {"codes": np.int8([9])}, "has no scale"),
+        (
+            "affine(int4) arithmetic=bogus",
+            {"codes": np.int8([1]), "scale": np.float32(1), "zero_point": np.int8(0)},
+            "arithmetic = 'bogus': it may be",
+        ),
         ("coded(e4m3fn)", {"codes": np.uint16([9]), "scale": np.float32(1)}, "codes holds uint16"),
         ("a b", {"codes": np.uint8([9])}, "which is no numbers with scales of ours"),
     ],

@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -160,8 +161,21 @@ def test_threads_share_a_layer_whose_tensors_are_brought_elsewhere(monkeypatch):
     wanted, own = layer(x), dict(layer.named_parameters())
     for module in (_layers, _backend):
         monkeypatch.setattr(module, "lie_on", lambda *how: False)
+    within, most, there = [], [], _backend.computed_there
+
+    def seen(*how):  # others would stand in for the layer's tensors meanwhile
+        within.append(1)
+        most.append(len(within))
+        time.sleep(0.001)
+        try:
+            return there(*how)
+        finally:
+            within.pop()
+
+    monkeypatch.setattr(_backend, "computed_there", seen)
     with ThreadPoolExecutor(8) as pool:
         assert all(torch.equal(y, wanted) for y in pool.map(layer, [x] * 64))
+    assert len(most) == 64 and max(most) == 1
     assert all(own[name] is p for name, p in layer.named_parameters())
 
 

@@ -3,6 +3,8 @@
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
+namespace test_bytes {
+
 // Sums in 32 bits of products of bytes, against the definition.
 namespace {
 
@@ -116,3 +118,5 @@ TEST_CASE("bytes: the planner takes them where nobody wants flags") {
                          .outputs = 65536};
   CHECK(opinions(task).front().engine == "bytes");
 }
+
+}  // namespace test_bytes

@@ -15,6 +15,7 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
+constexpr const char* wrapping_modes[] = {"rne", "rnp", "rnm", "rno", "rdn", "rup"};
 constexpr const char* modes[] = {"rne", "rna", "rnz", "rnp", "rnm",
                                  "rno", "rtz", "rdn", "rup", "raz"};
 
@@ -78,6 +79,22 @@ constexpr const char* chains[] = {
     "fma(e4m3fn, c=fixed16.8, sum=fixed16.8;overflow=wrap)",
     "mac(fixed16.8;overflow=wrap, final=e5m10)",
 };
+
+// All of them by each mode, on all operands of one product and of two.
+std::uint64_t compare_forms(std::span<const char* const> by,
+                            std::initializer_list<const char*> forms, Tally& tally) {
+  std::uint64_t outputs = 0;
+  for (const char* mode : by)
+    for (const char* form : forms) {
+      const std::string text = fmt::format(fmt::runtime(form), mode);
+      CAPTURE(text);
+      const Unit u = parse_unit(text);
+      CAPTURE(opinion("lanes", u).reason);
+      REQUIRE(lanes_take(u));
+      outputs += compare_all_sums(u, tally) + compare_all(u, 2, tally);
+    }
+  return outputs;
+}
 
 }  // namespace
 
@@ -145,42 +162,30 @@ TEST_SUITE("exhaustive") {
     if (!fused_here()) return;
     Tally tally;
     std::uint64_t expected = 0;
-    for (const char* mode : modes)
-      for (const char* form :
-           {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2:{0})",
-            "fma(fixed4.2, c=fixed3.1, sum=fixed4.1;overflow=symmetric:{0})",
-            "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2:{0})",
-            "mac(fixed4.2, product=fixed4.2:{0}, sum=fixed4.2:{0})",
-            "mac(fixed4.2;overflow=symmetric, product=fixed4.2;overflow=symmetric:{0}, "
-            "sum=fixed4.2;overflow=symmetric:{0})",
-            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1:{0})",
-            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1)",
-            "mac(fixed4.3, c=fixed4.1, product=fixed6.4, sum=fixed4.1:{0})",
-            "mac(fixed4.3, c=fixed4.1, product=fixed24.4:{0}, sum=fixed4.1:{0})",
-            "mac(ufixed4.2, product=ufixed4.2:{0}, sum=ufixed4.2:{0})",
-            "mac(ufixed4.3, b=fixed4.3, c=ufixed4.1, product=ufixed5.4:{0}, sum=fixed4.1:{0})"}) {
-        const std::string text = fmt::format(fmt::runtime(form), mode);
-        CAPTURE(text);
-        const Unit u = parse_unit(text);
-        CAPTURE(opinion("lanes", u).reason);
-        REQUIRE(lanes_take(u));
-        expected += compare_all_sums(u, tally) + compare_all(u, 2, tally);
-      }
-    for (const char* mode : {"rne", "rnp", "rnm", "rno", "rdn", "rup"})
-      for (const char* form :
-           {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2;overflow=wrap:{0})",
-            "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2;overflow=wrap:{0})",
-            "mac(fixed4.3, c=fixed4.1, product=fixed7.4;overflow=wrap:raz, "
-            "sum=fixed4.1;overflow=wrap:{0})",
-            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:rnz, sum=fixed3.1;overflow=wrap:{0})",
-            "mac(fixed4.2, product=fixed5.2;overflow=wrap:{0}, sum=fixed4.2;overflow=wrap:{0})"}) {
-        const std::string text = fmt::format(fmt::runtime(form), mode);
-        CAPTURE(text);
-        const Unit u = parse_unit(text);
-        CAPTURE(opinion("lanes", u).reason);
-        REQUIRE(lanes_take(u));
-        expected += compare_all_sums(u, tally) + compare_all(u, 2, tally);
-      }
+    expected += compare_forms(
+        modes,
+        {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2:{0})",
+         "fma(fixed4.2, c=fixed3.1, sum=fixed4.1;overflow=symmetric:{0})",
+         "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2:{0})",
+         "mac(fixed4.2, product=fixed4.2:{0}, sum=fixed4.2:{0})",
+         "mac(fixed4.2;overflow=symmetric, product=fixed4.2;overflow=symmetric:{0}, "
+         "sum=fixed4.2;overflow=symmetric:{0})",
+         "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1:{0})",
+         "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1)",
+         "mac(fixed4.3, c=fixed4.1, product=fixed6.4, sum=fixed4.1:{0})",
+         "mac(fixed4.3, c=fixed4.1, product=fixed24.4:{0}, sum=fixed4.1:{0})",
+         "mac(ufixed4.2, product=ufixed4.2:{0}, sum=ufixed4.2:{0})",
+         "mac(ufixed4.3, b=fixed4.3, c=ufixed4.1, product=ufixed5.4:{0}, sum=fixed4.1:{0})"},
+        tally);
+    expected += compare_forms(
+        wrapping_modes,
+        {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2;overflow=wrap:{0})",
+         "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2;overflow=wrap:{0})",
+         "mac(fixed4.3, c=fixed4.1, product=fixed7.4;overflow=wrap:raz, "
+         "sum=fixed4.1;overflow=wrap:{0})",
+         "mac(fixed4.3, c=fixed4.1, product=fixed6.4:rnz, sum=fixed3.1;overflow=wrap:{0})",
+         "mac(fixed4.2, product=fixed5.2;overflow=wrap:{0}, sum=fixed4.2;overflow=wrap:{0})"},
+        tally);
     for (const char* text :
          {"mac(fixed3.1)", "mac(fixed3.1;overflow=wrap)",
           "mac(fixed3.1, product=fixed3.1:rdn, sum=fixed3.1:rdn)",

@@ -9,10 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "targets.hpp"
-#include "tests/lib/tally.hpp"
-#include "widthwise/sim/elementwise.hpp"
-#include "widthwise/sim/text.hpp"
+#include "conversions.hpp"
 
 namespace test_fixed_lanes {
 
@@ -94,32 +91,9 @@ template <class T>
 void check(const Format& from, const char* text, Tally& tally, std::uint64_t& expected) {
   const Format to = parse_format(text);
   const std::vector<T> numbers = numbers_for<T>(to);
-  const int item = item_bytes(to.width());
-  const auto bytes = numbers.size() * static_cast<std::size_t>(item);
-  for (const RoundingMode mode : modes) {
-    const Env env{mode};
-    std::vector<std::byte> want(bytes), got(bytes);
-    std::vector<std::uint8_t> flags(numbers.size());  // those take the definition's way
-    const std::vector<CodeArray> operands{{from, numbers.data()}};
-    elementwise(Operation::convert, to, env, operands, numbers.size(), want.data(), flags.data());
-    on_every_target([&] {
-      const Elementwise lanes(Operation::convert, to, env, std::vector<Format>{from}, false,
-                              numbers.size());
-      REQUIRE(std::string_view(lanes.way()) == "fixed lanes");
-      const void* operand = numbers.data();
-      lanes.run({&operand, 1}, numbers.size(), got.data(), nullptr);
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto at = static_cast<std::ptrdiff_t>(i) * item;
-        const auto w = load_code<std::uint64_t>(want.data() + at, item),
-                   g = load_code<std::uint64_t>(got.data() + at, item);
-        tally.check(w == g, [&] {
-          return fmt::format("{} of {:a} by {}: {:#x} for {:#x}", text, numbers[i],
-                             to_string(Rounding(mode)), g, w);
-        });
-      }
-      expected += numbers.size();
-    });
-  }
+  for (const RoundingMode mode : modes)
+    compare_conversion({from, numbers.data()}, numbers.size(), to, {mode}, "fixed lanes", tally,
+                       expected);
 }
 
 }  // namespace

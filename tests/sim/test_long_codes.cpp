@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "targets.hpp"
-#include "tests/lib/tally.hpp"
-#include "widthwise/sim/elementwise.hpp"
-#include "widthwise/sim/text.hpp"
+#include "conversions.hpp"
+
+namespace test_long_codes {
 
 // Codes of 17 to 32 bits as floats and doubles against the definition, one value at a time.
 using namespace widthwise;
@@ -53,25 +52,7 @@ TEST_CASE("codes of 17 to 32 bits as floats and doubles are the definition's") {
     for (const Format& to : {binary32, binary64}) {
       const Format from = parse_format(text);
       const std::vector<std::uint32_t> codes = codes_for(from.width());
-      const std::size_t n = codes.size(), item = static_cast<std::size_t>(item_bytes(to.width()));
-      std::vector<std::byte> want(n * item), got(n * item);
-      std::vector<std::uint8_t> flags(n);  // those take the definition's way
-      elementwise(Operation::convert, to, {}, std::vector<CodeArray>{{from, codes.data()}}, n,
-                  want.data(), flags.data());
-      on_every_target([&] {
-        const Elementwise lanes(Operation::convert, to, {}, std::vector<Format>{from}, false, n);
-        REQUIRE(std::string_view(lanes.way()) == "long codes");
-        const void* operand = codes.data();
-        lanes.run({&operand, 1}, n, got.data(), nullptr);
-        for (std::size_t i = 0; i < n; ++i) {
-          const auto w = load_code<std::uint64_t>(&want[i * item], static_cast<int>(item)),
-                     g = load_code<std::uint64_t>(&got[i * item], static_cast<int>(item));
-          tally.check(w == g, [&] {
-            return fmt::format("{:#x} of {}: {:#x} for {:#x}", codes[i], text, g, w);
-          });
-        }
-        expected += n;
-      });
+      compare_conversion({from, codes.data()}, codes.size(), to, {}, "long codes", tally, expected);
     }
   tally.expect(expected);
 }
@@ -91,3 +72,5 @@ TEST_CASE("long codes are left to others one step outside") {
   CHECK(way("posit32", binary32, {RoundingMode::rtz}, false) == "integers");
   CHECK(way("posit32", binary32, {.nan = NanResult::propagate}, false) == "integers");
 }
+
+}  // namespace test_long_codes

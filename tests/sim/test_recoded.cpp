@@ -131,4 +131,11 @@ TEST_CASE("recoded: what it refuses, each with its reason") {
         "sums of more digits than a float of 64 bits has");
 }
 
+TEST_CASE("recoded: formats of sums that there are none of are nobody's to recode") {
+  Unit u = parse_unit("kulisch(int8, out=int32)");
+  CHECK(opinion("recoded", u).takes);
+  u.block_sum.node_round = Round{.fmt = parse_format("int32")};
+  CHECK(!opinion("recoded", u).takes);
+}
+
 }  // namespace test_recoded

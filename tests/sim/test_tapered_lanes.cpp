@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "targets.hpp"
-#include "tests/lib/tally.hpp"
-#include "widthwise/sim/elementwise.hpp"
-#include "widthwise/sim/text.hpp"
+#include "conversions.hpp"
+
+namespace test_tapered_lanes {
 
 // Conversions to posits and takums on patterns against the definition, one value at a time.
 using namespace widthwise;
@@ -49,33 +48,11 @@ std::vector<std::uint32_t> words_for(const Format& f) {
   return words;
 }
 
-}  // namespace
-
-namespace {
-
 void check(const Format& to, const std::vector<std::uint32_t>& words, Tally& tally,
            std::uint64_t& expected) {
-  const int item = item_bytes(to.width());
-  const auto bytes = words.size() * static_cast<std::size_t>(item);
-  std::vector<std::byte> want(bytes), got(bytes);
-  std::vector<std::uint8_t> flags(words.size());  // those take the definition's way
-  const std::vector<CodeArray> operands{{binary32, words.data()}};
-  elementwise(Operation::convert, to, {}, operands, words.size(), want.data(), flags.data());
-  on_every_target([&] {
-    const Elementwise lanes(Operation::convert, to, {}, std::vector<Format>{binary32}, false, 1000);
-    REQUIRE(std::string_view(lanes.way()) == "tapered lanes");
-    const void* operand = words.data();
-    lanes.run({&operand, 1}, words.size(), got.data(), nullptr);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i) * item;
-      const auto w = load_code<std::uint64_t>(want.data() + at, item),
-                 g = load_code<std::uint64_t>(got.data() + at, item);
-      tally.check(w == g, [&] {
-        return fmt::format("{} of {:#010x}: {:#x} for {:#x}", to_string(to), words[i], g, w);
-      });
-    }
-    expected += words.size();
-  });
+  constexpr std::size_t few = 1000;  // more go by stairs
+  compare_conversion({binary32, words.data()}, words.size(), to, {}, "tapered lanes", tally,
+                     expected, few);
 }
 
 }  // namespace
@@ -136,3 +113,5 @@ TEST_CASE("patterns are refused one step outside") {
   CHECK(way("posit16", binary32, {}, true) == "integers");
   CHECK(way("posit16", binary32, Env{RoundingMode::rtz}, false) == "integers");
 }
+
+}  // namespace test_tapered_lanes

@@ -322,7 +322,9 @@ def dequantise(options: argparse.Namespace, source: Source) -> int:
     """Every quantised tensor as the type it had, or as --format says."""
     for name in ("scale", "rules", "html", "include", "exclude", "nan"):
         if getattr(options, name):
-            raise ValueError(f"--{name}: --dequantize undoes all; it goes with --format alone")
+            raise ValueError(
+                f"--{name}: --dequantize undoes all; it goes with --format and --rounding alone"
+            )
     target = Target.of("OUT", options.target, source)
     check_files(options, source, target)
     kept = {name: x for group in source.groups for name, x in group.kept.items()}

@@ -19,6 +19,7 @@ from .._files import INDEX
 from .._format import Format, as_format
 from .._formats import formats
 from .._info import findings
+from .._spelling import called
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import RENAMED, Unit, units
@@ -243,7 +244,7 @@ def operands_of(options: argparse.Namespace, f: Format, count: int | None = None
             f"{options.name} takes {count} operand{'s' * (count != 1)}, {len(texts)} "
             f"{'was' if len(texts) == 1 else 'were'} given"
         )
-    return [operand(text, f, name) for text, name in zip(texts, "ABCDEFGH", strict=False)]
+    return [operand(text, f, chr(ord("A") + i)) for i, text in enumerate(texts)]
 
 
 def refuse(options: argparse.Namespace, *names: str) -> None:
@@ -251,6 +252,11 @@ def refuse(options: argparse.Namespace, *names: str) -> None:
     for name in names:
         if (value := getattr(options, name)) is not None:
             raise ValueError(f"--{name} = {value}: {options.name} rounds nothing; leave it out")
+
+
+def refuse_invalid(options: argparse.Namespace) -> None:
+    if options.invalid is not None:
+        raise ValueError(f"--invalid = {options.invalid}: it is of to_integer; leave it out")
 
 
 def value_and_code(x: Any) -> tuple[str, str]:
@@ -309,7 +315,7 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
         raise ValueError(
             f"scaleb takes a number and an integer, {len(options.operands)} were given"
         )
-    refuse(options, "invalid")
+    refuse_invalid(options)
     x, n = operand(options.operands[0], f, "A"), power(options.operands[1])
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
@@ -349,7 +355,8 @@ def run_to_integer(options: argparse.Namespace, f: Format) -> int:
     (x,) = operands_of(options, f, 1)
     how = {"rounding": options.rounding, "seed": options.seed, "random": given_bits(options)}
     how["invalid"] = options.invalid or "riscv"
-    n, flags = _elementwise.to_integer(x, options.to or "int64", flags=True, **how)
+    with called("--to", within="dtype"):
+        n, flags = _elementwise.to_integer(x, options.to or "int64", flags=True, **how)
     return show_op(options, [x], n, flags, None)
 
 
@@ -357,8 +364,7 @@ OTHERS = {"scaleb": run_scaleb, "to_integer": run_to_integer}
 
 
 def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
-    if options.invalid is not None:
-        raise ValueError(f"--invalid = {options.invalid}: it is of to_integer; leave it out")
+    refuse_invalid(options)
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     how |= {"seed": options.seed, "random": given_bits(options)}
     to = options.to

@@ -6,7 +6,6 @@ import io
 import os
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, BinaryIO
@@ -14,10 +13,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._array import Array
-from .._files import replacing, restored, stored
+from .._files import broken, replacing, restored, stored
 from .._safetensors import Checkpoint, Entry, head, in_place
 
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
+FAULTS: tuple[type[Exception], ...] = (ValueError, *broken())
 UNREADABLE = "this is no array of numbers; write it with np.save or np.savez"
 
 
@@ -31,7 +30,7 @@ class Archive(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         try:
             return restored(name, self._content[name])
-        except (ValueError, *BROKEN) as why:
+        except FAULTS as why:
             fault = why if isinstance(why, ValueError) and "pickle" not in str(why) else UNREADABLE
             raise ValueError(f"{self._where}, {name}: {fault}") from None
 
@@ -69,7 +68,7 @@ def unread(path: str, why: OSError) -> str:
 def arrays(file: Any, where: str) -> Any:
     try:
         found = np.load(file, allow_pickle=False)
-    except (ValueError, *BROKEN):
+    except FAULTS:
         raise ValueError(UNREADABLE) from None
     return restored("it", found) if isinstance(found, np.ndarray) else Archive(found, where)
 

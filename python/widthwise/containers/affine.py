@@ -61,7 +61,7 @@ class Affine(NotOneArray, Compared, WithoutOperators, Recorded):
     __slots__ = (
         "arithmetic", "clamped", "codes", "grouping", "nan", "scale", "scheme", "zero_point",
     )  # fmt: skip
-    also = ", and ww.affine_linear(x, w, scale=…) multiplies affine integers"
+    _also = ", and ww.affine_linear(x, w, scale=…) multiplies affine integers"
     codes: Any  # NumPy's integers, on a GPU a DeviceArray
     scale: np.ndarray
     zero_point: np.ndarray

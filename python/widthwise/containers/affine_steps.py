@@ -92,7 +92,7 @@ def empty_codes(shape: tuple[int, ...], rule: Scheme, like: Any) -> Any:
 
 def fill(to: Affine, x: Any, arithmetic: str, env: core.Env, flags: bool, random: Any) -> Any:
     """Codes of values, and how many were clamped; their flags, here, if they are wanted."""
-    raised = place_of(to.codes).flags(to.shape, flags) if flags else None
+    raised = place_of(to.codes).flags(to.shape, flags)
     fill_raising(to, x, arithmetic, env, raised, random)
     return raised and raised.here()
 

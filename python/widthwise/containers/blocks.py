@@ -48,7 +48,7 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
         "clamped",
         "nan_blocks",
     )
-    also = ", and ww.matmul(a, b, unit='blackwell.mxfp8') multiplies blocks"
+    _also = ", and ww.matmul(a, b, unit='blackwell.mxfp8') multiplies blocks"
     _elements: Any  # Arrays, on a GPU DeviceArrays
     _scales: Any
     _format: BlockFormat

@@ -55,7 +55,7 @@ def no_operator(name: str) -> Any:
             return NotImplemented
         raise TypeError(
             f"{name} of {type(self).__name__}: that is codes and scales, not one array; "
-            f"x.to_float64() has the numbers{self.also}"
+            f"x.to_float64() has the numbers{self._also}"
         )
 
     return refuse
@@ -65,7 +65,7 @@ class WithoutOperators:
     """Codes and scales that whole functions compute with: operators say which."""
 
     __slots__ = ()
-    also = ""  # what else computes with them
+    _also = ""  # what else computes with them
     __add__ = __radd__ = no_operator("+")
     __sub__ = __rsub__ = __neg__ = no_operator("-")
     __mul__ = __rmul__ = no_operator("*")

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._block_format import BlockFormat
-from .._settings import INTEGERS
+from .._settings import INTEGERS, brief
 
 Grid = tuple[int, int, int, int, int]
 
 
 def told(key: Any) -> str:
     """A key as an error says it: of arrays their shape."""
-    return f"of shape {key.shape}" if isinstance(key, np.ndarray) else repr(key)
+    return f"of shape {key.shape}" if isinstance(key, np.ndarray) else brief(key)
 
 
 def slice_text(key: slice) -> str:

@@ -91,8 +91,8 @@ def blocks(
     if as_microxcaling:
         refuse_there("like='microxcaling'", numbers)
         microxcaling.check(f, rounding)
-    own_bits = random, seed, core.Env(rounding), rounding, numbers.shape, where.gpu
-    bits_drawn = random_source(*own_bits)
+    env = core.Env(rounding)
+    bits_drawn = random_source(random, seed, env, rounding, numbers.shape, where.gpu)
     if as_microxcaling:
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)

@@ -12,6 +12,7 @@ from .._format import Format
 from .affine import Affine
 from .blocks import Blocks
 from .coded import Coded
+from .given import checked_dtype
 from .scaled import Scaled, checked_scale
 from .scaled_steps import How, held, known
 
@@ -47,6 +48,7 @@ def affine(text: str, settings: dict[str, str], parts: np.ndarray) -> Affine:
     axis = int(settings["axis"]) if "axis" in settings else None
     dtype = f"binary{8 * scale.itemsize}"
     made = Affine(codes, scale, zero_point, bits=text, axis=axis, scale_format=dtype)
+    checked_dtype(dtype, settings["arithmetic"])
     made.arithmetic = settings["arithmetic"]
     return made
 

@@ -97,7 +97,7 @@ class Scaled(Compared, WithoutOperators, Recorded):
 
     __slots__ = ("_data", "_how", "_kind", "_scale")
     __array_ufunc__ = None  # NumPy's operators leave theirs to ours
-    also = "; + and @ are of two Scaled, x.relu() of one"
+    _also = "; + and @ are of two Scaled, x.relu() of one"
     _data: Data
     _scale: np.float32
     _kind: Kind
@@ -406,14 +406,12 @@ class Scaled(Compared, WithoutOperators, Recorded):
     def __add__(self, other: Any) -> Scaled:
         return self.add(other)
 
-    def __radd__(self, other: Any) -> Scaled:
-        return self.add(other)  # what is no Scaled is refused there
+    __radd__ = __add__  # what is no Scaled is refused there
 
     def __matmul__(self, other: Any) -> Scaled:
         return self.matmul(other)
 
-    def __rmatmul__(self, other: Any) -> Scaled:
-        return self.matmul(other)
+    __rmatmul__ = __matmul__
 
     # --- Shape ---
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._create import array
 from .._dot import NAMES, Operands, adapted, summands
 from .._format import Format
 from .._settings import checked_seed, checked_threads, integer, several
+from .._spelling import called
 from .._unit import Unit
 
 MOST_LENGTHS = 48
@@ -45,10 +45,8 @@ def study_operand(
 ) -> Array:
     if isinstance(x, Array):
         return adapted(name, x, format, keeps, unit)
-    try:  # by random bits of its own
+    with called(name):  # by random bits of its own
         return array(x, format, rounding=rounding, seed=NAMES.index(name))
-    except (TypeError, ValueError) as why:  # ww.array calls it x
-        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 def part(unit: Unit, x: Operands, first: int, last: int) -> Operands:
