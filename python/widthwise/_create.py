@@ -248,7 +248,17 @@ def free_of_nan(x: Any, to: Format) -> bool:
     """Whether a glance shows it, and no infinity that becomes 0; flags take longer."""
     if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
         return False
-    return not np.isnan(x).any() and not (to.system == "fixed" and np.isinf(x).any())
+    furthest = reach(x)
+    return np.isfinite(furthest) if to.system == "fixed" else not np.isnan(furthest)
+
+
+def reach(x: np.ndarray) -> float:
+    """NaN if one is among the numbers, else infinity if one is, else a finite number."""
+    if x.dtype in (np.float32, np.float64) and x.flags.c_contiguous:
+        return core.largest_magnitude(x)
+    if np.isnan(x).any():
+        return np.nan
+    return np.inf if np.isinf(x).any() else 0.0
 
 
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:

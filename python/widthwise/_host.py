@@ -13,7 +13,7 @@ from . import _codes, _convolution, _dot
 from . import _widthwise as core
 from ._array import Array
 from ._block_format import BlockFormat, is_container
-from ._create import array
+from ._create import array, reach
 from ._format import Format
 from ._format_facts import highest, lowest
 from ._machine import by_usual_arithmetic
@@ -215,17 +215,18 @@ def coded(words: np.ndarray, of: Format, to: Format, env: core.Env, seed: int = 
 
 
 def refuse_what_it_has_not(
-    x: Any, to: Format, floats: Any = np, ways: Mapping[str, str] = WAYS
+    x: Any, to: Format, reach: Callable[[Any], Any] = reach, ways: Mapping[str, str] = WAYS
 ) -> None:
     """As ww.array does: NaN, and infinities in fixed point that does not saturate.
 
-    `floats` is the module that knows x's numbers.
+    `reach` is that of _create.py for x's kind of array.
     """
     if to._core.has_nan:
         return
-    if floats.isnan(x).any():
+    furthest = reach(x)
+    if furthest != furthest:
         refuse("NaN", to, ways)
-    if to.system == "fixed" and to._core.overflow in TURNING and floats.isinf(x).any():
+    if to.system == "fixed" and to._core.overflow in TURNING and furthest == float("inf"):
         refuse("infinities", to, ways)
 
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "held_steps.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/elementwise/look_up.cpp"
 #include <hwy/foreach_target.h>
@@ -12,27 +14,15 @@ namespace widthwise::elements::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Until n from i on.
-HWY_INLINE void climb_singly(const Stairs& stairs, const std::uint32_t* words, std::size_t i,
-                             std::size_t n, std::uint8_t* codes) {
-  for (; i < n; ++i) {
-    std::uint32_t word;
-    std::memcpy(&word, words + i, sizeof word);
-    const std::uint32_t stair = stairs.halves[word >> 16];
-    const bool up = (word & 0xffff) >= stair >> 16;
-    codes[i] = static_cast<std::uint8_t>(up ? stair >> 8 : stair);
-  }
-}
-
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 using Halves = hn::ScalableTag<std::uint16_t>;
 using H = hn::Vec<Halves>;
 
 // A table of 64 halves a page; of a place so many lower bits count, and no others.
 template <int pages>
-class Held {
+class HeldHalves {
  public:
-  HWY_INLINE explicit Held(const void* entries) {
+  HWY_INLINE explicit HeldHalves(const void* entries) {
     for (int i = 0; i < 2 * pages; ++i)
       part_[i] = hn::Load(Halves(), static_cast<const std::uint16_t*>(entries) + 32 * i);
   }
@@ -50,53 +40,12 @@ class Held {
  private:
   H part_[2 * pages];
 };
-
-// As many as fill vectors, and how many that were.
-template <int pages>
-std::size_t climb_held(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
-                       std::uint8_t* codes) {
-  const Halves d;
-  const hn::Rebind<std::uint8_t, Halves> bytes;
-  const HeldSteps& s = stairs.held;
-  const Held<(pages > 1 ? 2 : 1)> cells(s.cells.data());
-  const Held<pages> bins(s.bins.data()), uppers(s.upper.data()), lowers(s.lower.data()),
-      both(s.codes.data());
-  const auto all = [&](int x) HWY_ATTR { return hn::Set(d, static_cast<std::uint16_t>(x)); };
-  const H low = all(s.low), high = all(s.high), one = all(1), left_out = all(15),
-          size = all(0x7fff), infinity = all(0x7f80), sides = all(HeldSteps::exponents(pages));
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const auto* at = reinterpret_cast<const std::uint16_t*>(words + i);
-    const H x = hn::LoadU(d, at), y = hn::LoadU(d, at + lanes);
-    const H half = hn::ConcatOdd(d, y, x), lower = hn::ConcatEven(d, y, x);
-    const H upper = hn::And(half, size);
-    if (!hn::AllTrue(d, hn::Lt(upper, infinity))) {
-      climb_singly(stairs, words, i, i + lanes, codes);
-      continue;
-    }
-    const H inside = hn::Sub(hn::Min(hn::Max(upper, low), high), low);
-    const H side = hn::And(hn::ShiftRight<(pages > 1 ? 9 : 10)>(half), sides);
-    const H cell = cells[hn::Or(hn::ShiftRight<7>(inside), side)];
-    const H bin = hn::Add(hn::ShiftRight<4>(cell), hn::Shr(inside, hn::And(cell, left_out)));
-    const H pair = bins[hn::ShiftRight<1>(bin)];
-    const H step = hn::IfThenElse(hn::TestBit(bin, one), hn::ShiftRight<8>(pair), pair);
-    // Where the lower half is below the step's, the upper one has to be above.
-    const H from = uppers[step], codes_here = both[step];
-    const H reach = hn::IfThenElse(hn::Lt(lower, lowers[step]), hn::Add(from, one), from);
-    const H code = hn::IfThenElse(hn::Lt(upper, reach), codes_here, hn::ShiftRight<8>(codes_here));
-    hn::StoreU(hn::TruncateTo(bytes, code), bytes, codes + i);
-  }
-  return i;
-}
 #endif
 
 void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std::uint8_t* codes) {
   std::size_t i = 0;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if (stairs.held.pages > 0)
-    i = stairs.held.pages == 1 ? climb_held<1>(stairs, words, n, codes)
-                               : climb_held<4>(stairs, words, n, codes);
+  i = climb_held(stairs, words, n, codes);
 #endif
   const hn::ScalableTag<std::uint32_t> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -111,7 +60,7 @@ void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std:
     const auto code = hn::And(hn::IfThenElse(below, stair, hn::ShiftRight<8>(stair)), byte);
     hn::StoreU(hn::TruncateTo(bytes, code), bytes, codes + i);
   }
-  climb_singly(stairs, words, i, n, codes);
+  for (; i < n; ++i) codes[i] = climbed(stairs, words + i);
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -119,7 +68,7 @@ template <int pages>
 std::size_t words_held(const ByteWords& table, const std::uint8_t* codes, std::size_t n,
                        std::uint16_t* halves) {
   const Halves d;
-  const Held<pages> lower(table.lower.data()), upper(table.upper.data());
+  const HeldHalves<pages> lower(table.lower.data()), upper(table.upper.data());
   const H used = hn::Set(d, static_cast<std::uint16_t>((1 << table.width) - 1));
   const H turn = hn::Iota(d, 0), pair = hn::ShiftRight<1>(turn);
   // Of a word the lower half, then the upper one, which comes behind all lower ones.

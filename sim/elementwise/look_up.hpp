@@ -15,8 +15,9 @@ struct HeldSteps {
   // Of each exponent: | its bin, less the digits above: 12 | how many digits are left out: 4 |
   alignas(64) std::array<std::uint16_t, 2 * page> cells;
   alignas(64) std::array<std::uint8_t, 8 * page> bins;
-  // Halves of a step's word without its sign, and | the code from there on | that below |.
-  alignas(64) std::array<std::uint16_t, 4 * page> upper, lower, codes;
+  // Bytes of a step's word without its sign, the lowest first; the codes below it and from it on.
+  alignas(64) std::array<std::array<std::uint8_t, 4 * page>, 4> word;
+  alignas(64) std::array<std::uint8_t, 4 * page> before, behind;
   std::uint16_t low, high;  // upper halves of words, of exponents that there are
   int pages = 0;            // or 0 where vectors do not hold the steps
 };

@@ -115,15 +115,20 @@ struct Filled {
   std::size_t steps = 0, bins = 0;
 };
 
+void hold_step(HeldSteps& z, std::size_t at, const Step& step, std::uint8_t before) {
+  for (std::size_t k = 0; k < z.word.size(); ++k)
+    z.word[k][at] = static_cast<std::uint8_t>((step.word & ~sign) >> 8 * k);
+  z.before[at] = before;
+  z.behind[at] = step.code;
+}
+
 // One side's, behind those that there are; false where there is no room for its bins.
 bool hold_side(HeldSteps& z, const std::vector<Step>& steps, std::size_t cell, Filled& filled) {
-  std::size_t step = filled.steps;
-  for (std::size_t i = 1; i < steps.size(); ++i, ++filled.steps) {
-    z.upper[filled.steps] = static_cast<std::uint16_t>(upper_half(steps[i].word));
-    z.lower[filled.steps] = static_cast<std::uint16_t>(steps[i].word);
-    z.codes[filled.steps] = static_cast<std::uint16_t>(steps[i].code << 8 | steps[i - 1].code);
-  }
+  const std::size_t first = filled.steps;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    hold_step(z, filled.steps++, steps[i], steps[i - 1].code);
   const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
+  std::size_t next = 1;
   for (std::uint32_t half = z.low; half < z.high; half += exponent_halves, ++cell) {
     const int left_out = digits_left_out(steps, half);
     const std::size_t above = (half - z.low) >> left_out;
@@ -131,8 +136,8 @@ bool hold_side(HeldSteps& z, const std::vector<Step>& steps, std::size_t cell, F
         static_cast<std::uint16_t>((filled.bins - above) << 4 | static_cast<std::size_t>(left_out));
     for (std::uint32_t at = half; at < half + exponent_halves; at += 1U << left_out) {
       if (filled.bins == most) return false;
-      while (step + 1 < filled.steps && z.upper[step] < at) ++step;
-      z.bins[filled.bins++] = static_cast<std::uint8_t>(step);
+      while (next + 1 < steps.size() && upper_half(steps[next].word) < at) ++next;
+      z.bins[filled.bins++] = static_cast<std::uint8_t>(first + next - 1);
     }
   }
   return true;

@@ -470,3 +470,19 @@ def test_dir_of_an_array_lists_its_attributes():
 def test_an_element_is_named_by_its_subscript(call, message):
     with pytest.raises((ValueError, OverflowError), match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", ">f4", "<f8", ">f8"])
+@pytest.mark.parametrize("step", [1, 3, -1])
+def test_one_nan_or_infinity_is_met_wherever_it_lies(dtype, step):
+    wraps = "fixed8.4;overflow=wrap"
+    for size in (1, 17, 130):
+        for place in {0, size // 2, size - 1}:
+            x = np.full(size * abs(step), 1.5, dtype)[::step]
+            for stranger, to in ((-np.nan, "int8"), (np.nan, "table(nf4)"), (-np.inf, wraps)):
+                x[place] = stranger
+                with pytest.raises(ValueError, match=rf"element {place}\b"):
+                    ww.array(x, to)
+            assert ww.array(x, "fixed8.4").to_float64()[place] == -8
+            x[place] = -np.finfo(dtype).max
+            ww.array(x, wraps)  # which is no infinity

@@ -10,6 +10,7 @@ import torch
 from .. import _host
 from .. import _widthwise as core
 from .._array import Array
+from .._create import reach as of_numbers
 from .._device import DeviceArray
 from .._format import Format
 from ._gpu import codes_there, lies_there, numbers_there, tensor_there, values_there
@@ -93,12 +94,19 @@ def in_dtype(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return x.to(dtype) if lies_there(x) else here(known(dtype).floats.type, x)
 
 
+def reach(x: torch.Tensor) -> float:
+    """NaN if one is among the numbers, else the largest magnitude, or what is as finite."""
+    if x.dtype in (torch.float32, torch.float64) and not lies_there(x):
+        return of_numbers(x.detach().numpy())
+    return float(x.detach().abs().amax()) if x.numel() else 0.0
+
+
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
 ) -> Array | DeviceArray:
     """Each number of a tensor rounded once, where it lies."""
     of = known(x.dtype)
-    _host.refuse_what_it_has_not(x, to, torch, WAYS)
+    _host.refuse_what_it_has_not(x, to, reach, WAYS)
     if lies_there(x):
         return codes_there(x, of.format, to, env, seed)
     return _host.coded(words_of(x, of), of.format, to, env, seed)
