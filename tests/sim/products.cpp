@@ -136,11 +136,8 @@ std::string flags_text(bool wanted, int flags) {
 }  // namespace
 
 std::size_t sorts_of_operands() {
-#ifdef __SANITIZE_ADDRESS__
-  return 2;
-#else
+  if (sanitized) return 2;
   return is_long() ? manners : 5;
-#endif
 }
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }

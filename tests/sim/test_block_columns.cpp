@@ -140,6 +140,7 @@ TEST_CASE("blocks down columns and tiles are what they are one by one") {
         "block(e5m2,128,binary32);scale=pow2", "block(table(nf4),64,binary32)"})
     for (const RoundingMode mode : {RoundingMode::rne, RoundingMode::rup, RoundingMode::rtz})
       for (const int spread : {4, 100}) {
+        if (sanitized && spread == 4) continue;
         BlockHow how{Rounding(mode)};
         const bool scaled = parse_block_format(text).takes_tensor_scale();
         if (scaled) how.tensor_scale = 0x1.8d2p-7F;

@@ -289,7 +289,8 @@ TEST_CASE("lanes take the formats and operations that they are made for") {
   CHECK(carrier(Operation::sqrt, "e5m10", "e5m10", false, odd) == std::nullopt);
 }
 
-TEST_CASE("sums and products of all pairs of small codes are the definition's") {
+TEST_CASE("sums and products of all pairs of small codes are the definition's" *
+          doctest::test_suite("unsanitized")) {
   Tally tally;
   std::uint64_t expected = 0;
   for (const Format& f : small_formats()) {
@@ -308,7 +309,8 @@ TEST_CASE("sums and products of all pairs of small codes are the definition's") 
   tally.expect(expected);
 }
 
-TEST_CASE("conversions of all codes to 16 bits are the definition's") {
+TEST_CASE("conversions of all codes to 16 bits are the definition's" *
+          doctest::test_suite("unsanitized")) {
   Tally tally;
   Random random(3);
   std::uint64_t expected = 0;
