@@ -96,7 +96,8 @@ class Trace:
         if self.unit is None:
             return self.result.format
         if wire.slot not in self._formats:
-            self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
+            rounding = rounding_of_slot(self.unit, wire.slot)
+            self._formats[wire.slot] = Format(rounding["fmt"])
         return self._formats[wire.slot]
 
     @cached_property
@@ -267,12 +268,13 @@ def loss_text(gone: Loss | None) -> str:
     return "" if gone is None else number_text(gone.lost) if gone.lost else "?"
 
 
-def format_of_slot(u: Unit, slot: str) -> Format:
+def rounding_of_slot(u: Unit, slot: str) -> dict[str, Any]:
+    """The fields of the rounding that a slot names."""
     fields: Any = u.fields
-    out = fields["out"]  # which a compensated sum's other roundings take too
+    out: dict[str, Any] = fields["out"]  # which a compensated sum's other roundings take too
     for key in slot.split("."):
         fields = fields.get(key, {}) if isinstance(fields, dict) else {}
-    return Format(fields.get("fmt", out["fmt"]))
+    return fields if "fmt" in fields else out
 
 
 MOST_DIGITS = 21  # of a number in decimal

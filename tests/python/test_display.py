@@ -26,7 +26,8 @@ FORMS = [
     *("dot(e5m10, lanes=4, align=9:rtz, floor=-20)", "kulisch(e5m10)", "dot(e5m10, lanes=4)"),
     *("fixedacc(e4m3fn, width=24, frac=8)", "fixedacc(e4m3fn, width=14, frac=8)"),
     *("mac(e4m3fn, promote=4:e8m23, final=e5m10)", "mac(e5m10, sum=e5m10:sr8)"),
-    *("mac(e5m10;ftz)", "mac(e5m10;overflow=max)"),
+    *("mac(e5m10;ftz)", "mac(e5m10;overflow=max)", "dot(e4m3fn, lanes=4, align=0:rtz, floor=0)"),
+    *("fixedacc(int8, width=24, frac=0, overflow=saturate)", "kulisch(int8, out=int32)"),
 ]
 UNITS = [*ww.units, *FORMS]
 
@@ -269,6 +270,18 @@ def test_a_term_below_the_window_is_lost_whole():
     trace = ww.trace("hopper.e4m3.f32", x, x)
     assert list(lost_at(trace)) == [("align", "", 1)]
     assert "0|1" in str(trace.card()) and "0.00390625, all" in str(trace.card())
+
+
+def test_what_a_rounding_cuts_first_is_lost_where_it_is_cut():
+    """1.5 + 1.0625: cut up to 4, to no digit behind the point; then nothing is left to round."""
+    unit = "{a.fmt = 'e4m3fn', b.fmt = 'e4m3fn', c.fmt = 'e5m10', lanes = 2, c_level = 'group', "
+    unit += "out.fmt = 'e5m10', out.post_norm_frac = 0, out.post_norm_rm = 'rup'}"
+    x = ww.array([1.5, 1.125], "e4m3fn")
+    trace = ww.trace(unit, x, ww.array([1.0, 1.0], "e4m3fn"))
+    assert {key: value(gone.lost) for key, gone in lost_at(trace).items()} == {
+        ("normalise", "out", 0): Fraction(-11, 8)
+    }
+    assert "cut to 0 fraction bits, rup; to e5m10, rne" in str(trace.unit.card())
 
 
 def test_overflow_is_named_and_a_register_that_wraps_loses_its_top():

@@ -75,9 +75,10 @@ class Reading:
     def rounding(self, name: str) -> str:
         """A rounding as short forms write it, and what else it does."""
         cut = self(f"{name}.post_norm_frac")
-        said = [f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}"] * bool(cut)
-        said.append(f"to {self(f'{name}.fmt')}, {self(f'{name}.rm', 'rne')}")
-        if kept := self(f"{name}.keep_frac"):
+        said = [f"to {self(f'{name}.fmt')}, {self(f'{name}.rm', 'rne')}"]
+        if cut is not None:
+            said[:0] = [f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}"]
+        if (kept := self(f"{name}.keep_frac")) is not None:
             said.append(f"{kept} fraction bits")
         return "; ".join(said)
 
@@ -86,7 +87,7 @@ class Reading:
         reference = self(f"{name}.align.reference", "exact")
         if reference == "exact":
             return "no digit lost"
-        digits, mode = self(f"{name}.align.frac_bits"), self(f"{name}.align.rm", "rne")
+        digits, mode = self(f"{name}.align.frac_bits", 0), self(f"{name}.align.rm", "rne")
         if reference == "fixed_lsb":
             return f"to a last digit of 2^{-digits}, {mode}"
         floor = self(f"{name}.align.e_floor")

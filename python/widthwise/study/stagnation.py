@@ -40,7 +40,7 @@ class Stagnation:
     def __init__(self, unit: Unit, terms: Terms, moved: np.ndarray, finite: np.ndarray) -> None:
         self.unit, self.canonical, self._title = unit.text, str(unit), titled(unit)
         self.terms = terms.alone
-        self.length = len(moved)
+        self.length, self._lanes = len(moved), unit.lanes
         self.swallowed = np.flatnonzero(terms.given & ~moved)
         self.vanished = np.flatnonzero(terms.given & ~terms.read & ~moved)
         self.first = int(self.swallowed[0]) if self.swallowed.size else None
@@ -64,7 +64,8 @@ class Stagnation:
         if self.no_number_from is not None:
             ends = f"; the sum is no number from term {self.no_number_from} on"
         if self.first is None:
-            return f"{self._title}: every term of {self.length} moved the sum{ends}"
+            each = f"term of {self.length}" if self._lanes < 2 else f"block of {self._lanes} terms"
+            return f"{self._title}: every {each} moved the sum{ends}"
         still = "it moves to the end"
         if self.still_from is not None:
             still = f"it stands still from term {self.still_from} on"
