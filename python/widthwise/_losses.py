@@ -101,7 +101,7 @@ class Reader:
         return gone
 
     def cuts_first(self, slot: str) -> bool:
-        """Whether a rounding cuts what is normalised before it rounds it (docs/semantics.md, R2)."""
+        """Whether a rounding cuts first what is normalised (docs/semantics.md, R2)."""
         u = self.trace.unit
         if slot not in self.cuts:
             self.cuts[slot] = u is not None and "post_norm_frac" in rounding_of_slot(u, slot)

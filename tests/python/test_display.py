@@ -172,6 +172,35 @@ def test_a_pipeline_shows_every_width_in_boxes_wide_enough(text):
             assert any(step.wire.startswith(f"{widths[f'{name}.width']} bits") for step in steps)
 
 
+LONG = ["kulisch(posit16)", "mac(e5m10;daz;ftz;overflow=satfinite)", "dot(e4m3b11fnuz, lanes=4)"]
+LONG += ["dot(table(-1.5,-0.25,0,0.25,1.5,2.75), lanes=2, out=e8m23, align=2:rtz)"]
+
+
+def extent(text):
+    """Where a label of a drawing begins and ends."""
+    x = float(text.get("x"))
+    width = float(text.get("textLength", len(text.text) * pipeline.DIGIT))
+    left = x - {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
+    return left, left + width
+
+
+@pytest.mark.parametrize("text", [*UNITS, *LONG])
+def test_labels_of_a_pipeline_stand_apart_and_tell_every_format(text):
+    u = ww.Unit(text)
+    drawing = ElementTree.fromstring(pipeline.pipeline_svg(u, pipeline.pipeline(u)))
+    labels = list(drawing.iter("text"))
+    for one in labels:
+        left, right = extent(one)
+        assert left >= 0 and right <= pipeline.WIDTH
+        for other in labels:
+            if one is not other and abs(float(one.get("y")) - float(other.get("y"))) < 8:
+                assert right <= extent(other)[0] or left >= extent(other)[1]
+    c = next(x for x in labels if x.get("text-anchor") == "end")
+    assert extent(c)[1] < pipeline.LEFT
+    told = " ".join(node.text for node in labels)
+    assert all(str(f) in told for f in (u.a, u.b, u.c))
+
+
 def test_a_units_wires_bear_the_specifications_widths():
     """The table of derived widths: H100 E4M3, and NVFP4 with its groups."""
     wires = {step.stage: step.wire for step in pipeline.pipeline(ww.Unit("hopper.e4m3.f32"))}
