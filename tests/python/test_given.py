@@ -201,6 +201,9 @@ def test_against_the_operands_their_rounding_is_left_out():
     for tolerance in (-1, inf, float("nan")):
         with pytest.raises(ValueError, match="a number is wanted, 0 or more and finite"):
             study.smallest_width(text, [3], data, tolerance=tolerance)
+    for tolerance in ("1%", None, True, [1e-3]):
+        with pytest.raises(TypeError, match="tolerance = .*: a number is wanted, as 1e-3"):
+            study.smallest_width(text, [3], data, tolerance=tolerance)
 
 
 # --- Where, and what is kept ----------------------------------------------------------------------

@@ -186,9 +186,9 @@ class Accumulation(ErrorGrowth):
             (("--", "bound of the largest (Higham)"), (":", likely))
         ):
             for unit in self.units:
-                largest = plots.drawable(over_dots(lines[unit][i]).max(axis=0))
-                style = {"lw": 1, "color": colours[unit], "label": f"_{name}, {unit}"}
-                ax.plot(self.lengths, largest, dashes, **style)
+                largest = over_dots(lines[unit][i]).max(axis=0)
+                style = {"color": colours[unit], "label": f"_{name}, {unit}"}
+                plots.draw_limit(ax, self.lengths, largest, dashes, style)
             ax.plot([], [], dashes, lw=1, color="gray", label=name)
 
 

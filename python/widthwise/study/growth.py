@@ -10,7 +10,7 @@ import numpy as np
 from .. import _widthwise as core
 from .._dot import Work, operand, spread
 from .._format import Format
-from .._settings import How
+from .._settings import How, share
 from .._table import Table, Titled, data_frame
 from .._unit import Several, Unit, as_unit, named_units
 from . import plots
@@ -260,9 +260,7 @@ class ErrorGrowth(Titled):
         >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
         [0.0, 16.0]
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
-        outside = (1 - confidence) / 2
+        outside = (1 - share("confidence", confidence)) / 2
         lines = {
             unit: np.quantile(over_dots(e), (outside, 1 - outside), axis=0, method="nearest")
             for unit, e in self.measured(measure).items()
@@ -306,12 +304,12 @@ class ErrorGrowth(Titled):
         if statistic not in ("mean", "max"):
             raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
         lines = getattr(self, statistic)(measure)
-        shaded = self.band(band, measure) if band else {}
+        shaded = {} if band is None else self.band(share("band", band), measure)
         ax = plots.axes(ax)
         colours = plots.draw_lines(ax, self.lengths, lines)
         for unit, (low, high) in shaded.items():
             plots.shade(ax, self.lengths, low, high, colours[unit])
-        if band:
+        if band is not None:
             name = f"where {band:.0%} of seeds and sums lie"
             ax.fill_between([], [], color="gray", alpha=0.2, lw=0, label=name)
         if split is None:

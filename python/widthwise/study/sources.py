@@ -57,6 +57,7 @@ class Sources(Titled):
         errors: every step's that is not 0, exact: (step, source, error). The last is infinite where
             its step left the numbers.
         result: what was computed, a Fraction; None where it is no number.
+        length: how many products were summed.
         overflow_at: the step that left the numbers, where the account ends; None if there is none.
             Where an operand did, on being rounded, nothing else is told.
 
@@ -72,10 +73,11 @@ class Sources(Titled):
         overflow_at: int | None,
         against: str = "given",
         terms: bool = False,
+        length: int = 0,
     ) -> None:
         self.unit, self.canonical, self._title_of_unit = unit.text, str(unit), titled(unit)
         self.errors, self.against, self.terms = errors, against, terms
-        self.result, self.overflow_at = result, overflow_at
+        self.result, self.overflow_at, self.length = result, overflow_at, length
 
     def of(self, source: str) -> list[Any]:
         """A source's errors, exact, in order.
@@ -161,6 +163,10 @@ class Sources(Titled):
         if self.overflow_at is not None:
             ax.axvline(self.overflow_at, color="gray", ls=":", label="no number from here on")
             ax.set_xlim(-0.5, self.overflow_at + 1)
+        elif not self.errors:
+            ax.text(0.5, 0.5, "no error", transform=ax.transAxes, ha="center", va="center")
+            ax.set(xlim=(0, max(1, self.length)), ylim=(-1, 1))
+        plots.count_whole(ax)
         y = f"error so far, computed - exact,\nagainst {AGAINST[self.against]}"
         return plots.finish(ax, title, f"{'terms' if self.terms else 'products'} summed", y)
 
@@ -211,10 +217,10 @@ def sources(
     given, given_c = exact_terms(u, exact)
     if (at := overflowed_operand(u, x.operands)) is not None:
         errors = [Error(at, "operands", math.inf)]
-        return Sources(u, errors, None, at, against, b is None)
+        return Sources(u, errors, None, at, against, b is None, x.operands.k)
     traced = trace(u, x.a, x.b, x.c, scale_a=x.scale_a, scale_b=x.scale_b, seed=seed)
     errors, result, ended_at = Account(u, x, given, given_c).of(traced)
-    return Sources(u, errors, result, ended_at, against, b is None)
+    return Sources(u, errors, result, ended_at, against, b is None, x.operands.k)
 
 
 def exact_terms(u: Unit, x: Operands) -> tuple[np.ndarray, Fraction]:

@@ -100,6 +100,7 @@ class Stagnation:
         if self.no_number_from is not None:
             at = self.no_number_from + 1
             ax.axvline(at, color="gray", ls=":", label="no number from here on")
+        plots.count_whole(ax)
         summed = "terms" if self.terms else "products"
         return plots.finish(ax, title, f"{summed} summed", "terms swallowed so far")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 from .._dot import shape_of
-from .._settings import several
+from .._settings import number, several
 from .._table import Findings
 from .accumulation import accumulation
 
@@ -53,8 +52,7 @@ def smallest_width(
     """
     if "{width}" not in text:
         raise ValueError(f"text = {text!r}: write {{width}} where it stands, as e8m{{width}}")
-    if not 0 <= tolerance < math.inf:
-        raise ValueError(f"tolerance = {tolerance}: a number is wanted, 0 or more and finite")
+    tolerance = number("tolerance", tolerance, 0)
     if statistic not in ("max", "mean"):
         raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
     if not shape_of(a):
