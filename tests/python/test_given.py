@@ -168,6 +168,32 @@ def test_a_bound_that_is_not_known_is_infinite_where_numbers_overflow():
     assert (likely[..., 1] == inf).all()
 
 
+@pytest.mark.parametrize("unit", ["mac(e15m10)", "fma(e20m7)", "mac(e20m10, sum=e20m4)"])
+@pytest.mark.parametrize("exponent", ["300", "-300", "900", "-900"])
+def test_parts_of_an_error_past_a_doubles_range_are_as_they_are(unit, exponent):
+    """Products of some 10^+-600 and beyond, which a double takes for infinite, or for 0."""
+    u, numbers = (
+        ww.Unit(unit),
+        [Fraction(x) * Fraction(10) ** int(exponent) for x in ("1.1", "2.3", "3.7")],
+    )
+    a, found = ww.array(numbers, u.a), study.accumulation(numbers, numbers, unit)
+    exact = sum(x * x for x in numbers)
+    read = sum(x * x for x in a.to_fractions())
+    z = ww.dot(a, a, unit=u).to_fractions()[()]
+    wanted = {None: z - exact, "operands": read - exact, "accumulation": z - read}
+    place = Fraction(2) ** (floor_log2(exact) - u.result_format.fraction_bits)
+    for part, error in wanted.items():
+        for measure, by in (("relative", exact), ("ulps", place)):
+            got = found.measured(measure, part)[unit][0, 0, -1]
+            assert got == pytest.approx(float(abs(error / by)), rel=1e-12) and got > 0
+
+
+def floor_log2(x):
+    """Of a Fraction above 0."""
+    at = x.numerator.bit_length() - x.denominator.bit_length()
+    return at if Fraction(2) ** at <= x else at - 1
+
+
 # --- Widths --------------------------------------------------------------------------------------
 
 
