@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
+from ._missing import asks_for
 from ._product import bound_multiplier
 from ._settings import brief, integer, several
 from ._spelling import Spelling, as_argument, spelled, spelling
@@ -41,6 +42,7 @@ class Exported(list["Path"]):
         self.no_rtl = no_rtl
 
 
+@asks_for("ww.export('mac(e5m10)', 'out/mac')")
 def export(
     unit: str | Unit,
     directory: str | os.PathLike[str],

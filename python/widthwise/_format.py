@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _format_texts
 from . import _widthwise as core
+from ._missing import asks_for
 from ._of_blocks import OfBlocks, refuse_blocks
 from ._settings import integer
 from ._table import Table
@@ -46,6 +47,7 @@ class Format(OfBlocks):
     _limbs: int
     _text: str
 
+    @asks_for("ww.Format('e5m10')")
     def __init__(
         self,
         text: str | Format | None = None,

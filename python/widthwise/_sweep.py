@@ -25,6 +25,7 @@ from ._metrics import (
     norm_of_numbers,
     over,
 )
+from ._missing import asks_for
 from ._reading import shortened
 from ._settings import Progress, several, told, whole
 from ._swept import (
@@ -191,6 +192,7 @@ class SweepResult(Titled, Findings):
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
 
 
+@asks_for("ww.sweep(['mac(e5m10)'], a, b)")
 def sweep(
     units: Several,
     a: Any,

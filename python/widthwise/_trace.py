@@ -20,6 +20,7 @@ from ._device import queue
 from ._dot import Operands, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
+from ._missing import asks_for
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
 from ._random import random_source, random_words
@@ -304,6 +305,7 @@ def shown(wire: Wire) -> tuple[Any, ...]:
     return wire.stage, wire.slot, lane, in_decimal(wire), f"{sign}0x{wire.significand:x}", exponent
 
 
+@asks_for("ww.trace('mac(e5m10)', a, b)")
 def trace(
     unit: str | Unit,
     a: Any,
@@ -360,6 +362,7 @@ def trace(
     return Trace(f"{titled(u)}, k = {x.k}", wires, result, u, given)
 
 
+@asks_for("ww.trace_operation('add', x, y)")
 def trace_operation(
     op: str,
     *args: Any,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Never
 from . import _widthwise as core
 from ._format import Format
 from ._formats import way_of
+from ._missing import asks_for
 from ._settings import brief, whole
 from ._table import Table
 
@@ -40,6 +41,7 @@ class Unit:
     _formats: dict[str, Format]  # of its operands and result, once somebody has asked
     _text: str | None  # that it was made from, where there is one
 
+    @asks_for("ww.Unit('mac(e5m10)')")
     def __init__(self, text: str | Unit, *more: Never) -> None:
         if more or not isinstance(text, str | Unit):
             given = ", ".join(map(brief, (text, *more)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._missing import asks_for
 from .._settings import How, Progress, several, told
 from .._table import Table, data_frame
 from .._unit import Several, Unit, named_units
@@ -192,6 +193,7 @@ class Accumulation(ErrorGrowth):
             ax.plot([], [], dashes, lw=1, color="gray", label=name)
 
 
+@asks_for("ww.study.accumulation(a, b, ['mac(e5m10)'])")
 def accumulation(
     a: Any,
     b: Any = None,

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Work, operand, spread
+from .._missing import asks_for
 from .._settings import How, share
 from .._table import Table, Titled, data_frame
 from .._unit import Several, Unit, as_unit, named_units
@@ -327,6 +328,7 @@ def over_dots(x: np.ndarray) -> np.ndarray:
     return x.reshape(-1, x.shape[-1])
 
 
+@asks_for("ww.study.error_growth(a, b, ['mac(e5m10)'])")
 def error_growth(
     a: Any,
     b: Any,

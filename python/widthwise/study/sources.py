@@ -12,6 +12,7 @@ from .._array import Array
 from .._compare import isfinite
 from .._dot import NAMES, Operands
 from .._format import Format
+from .._missing import asks_for
 from .._table import Findings, Table, Titled
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit, titled
@@ -171,6 +172,7 @@ class Sources(Titled):
         return plots.finish(ax, title, f"{'terms' if self.terms else 'products'} summed", y)
 
 
+@asks_for("ww.study.sources(a, b, 'mac(e5m10)')")
 def sources(
     a: Any,
     b: Any,

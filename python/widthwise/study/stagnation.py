@@ -11,6 +11,7 @@ from .._array import Array
 from .._compare import equal, isfinite, isnan, iszero
 from .._create import from_bits
 from .._dot import Operands, dot
+from .._missing import asks_for
 from .._trace import trace
 from .._unit import Unit, as_unit, titled
 from . import plots
@@ -113,6 +114,7 @@ class Terms(NamedTuple):
     alone: bool  # and no products
 
 
+@asks_for("ww.study.stagnation(a, b, 'mac(e5m10)')")
 def stagnation(
     a: Any,
     b: Any,

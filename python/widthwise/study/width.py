@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._dot import shape_of
+from .._missing import asks_for
 from .._settings import number, several
 from .._table import Findings
 from .accumulation import accumulation
 
 
+@asks_for("ww.study.smallest_width('mac(e8m{width})', range(2, 24), a, b, tolerance=1e-3)")
 def smallest_width(
     text: str,
     widths: Iterable[int],
