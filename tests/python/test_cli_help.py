@@ -157,7 +157,7 @@ def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
         ),
         (
             ["verify", "--op", "add", "v.txt"],
-            "v.txt; a call is widthwise vectors --op add --format e5m2 -n 99 | widthwise verify --op",
+            "v.txt; a call is widthwise vectors --op add --format e5m2 -n 99 | widthwise verify",
         ),
         (
             ["quantize", "x.npy", "e4m3fn", "y.npy"],
