@@ -361,7 +361,8 @@ def test_a_long_trace_fits_a_screen_and_shows_what_lost_most(unit):
     a, b = (ww.array(x, u.a) for x in np.random.default_rng(3).uniform(1, 2, (2, 64)))
     trace = ww.trace(u, a, b)
     for text in (str(trace), repr(trace), str(trace.card())):
-        assert len(text.splitlines()) <= 30 and " rows: " in text
+        assert len(text.splitlines()) <= 30 and " rows" in text
+        assert max(map(len, text.splitlines())) <= 100
     most = max(trace.select(lost=True)["lost"], key=abs, default=0)
     assert f"{float(most):.6g}" in str(trace) or not most
     assert len(trace.table()) == len(trace) > 150
@@ -372,7 +373,7 @@ def test_a_short_trace_is_printed_whole():
     x = ww.array([1.5, 2.0], "e4m3fn")
     trace = ww.trace("mac(e4m3fn)", x, x)
     assert len(str(trace.table()).splitlines()) == len(str(trace).splitlines()) - 2
-    assert " rows: " not in str(trace)
+    assert "…" not in str(trace)
 
 
 def test_digits_and_exponent_of_a_card_are_the_value():

@@ -182,7 +182,7 @@ class Accumulation(ErrorGrowth):
     def _draw_bounds(self, ax: Any, measure: str, colours: dict[str, str]) -> None:
         of_units = self._relative_limits if measure == "relative" else self.limits
         lines = {unit: of_units(unit) for unit in self.units}
-        likely = f"likely bound of the largest ({self.confidence:.0%}, Higham and Mary)"
+        likely = f"likely bound of the largest\n({self.confidence:.0%}, Higham and Mary)"
         for i, (dashes, name) in enumerate(
             (("--", "bound of the largest (Higham)"), (":", likely))
         ):
