@@ -297,13 +297,11 @@ def current_name(text: str) -> str:
 
 def warn_of_name(old: str, new: str) -> None:
     """At the line of whoever called the package."""
-    import sys
     import warnings
 
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{old} is called {new} now", RenamedWarning, stacklevel=level)
+    from ._numbers import outside
+
+    warnings.warn(f"{old} is called {new} now", RenamedWarning, stacklevel=outside())
 
 
 def as_unit(unit: str | Unit) -> Unit:
