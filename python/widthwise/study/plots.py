@@ -70,15 +70,19 @@ def draw_line(
     ax: Any, x: Sequence[int], line: np.ndarray, look: Look, place: int, n: int, name: str
 ) -> None:
     """One of n that lie on each other: they give way by turns, in dashes and in marks."""
-    gaps = "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
     shown, begin = drawable(line), place / n if n > 1 else look.begin
     every = sorted({*marked(spaced(ax, x), begin), *alone(shown)})
     if n > 1 and len(x) <= MOST_MARKERS:
         every = every[place::n] if n <= len(x) else []
         if not every:
             mark_aside(ax, ax.transData, x, shown, look, place, n)
-    style = {"linestyle": gaps, "lw": 1.6, "label": name, **look.of_markers()}
+    style = {"linestyle": gaps(place, n), "lw": 1.6, "label": name, **look.of_markers()}
     ax.plot(x, shown, markevery=every, **style)
+
+
+def gaps(place: int, n: int) -> Any:
+    """The dashes of one line of n that lie on each other, by turns."""
+    return "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
 
 
 def spaced(ax: Any, x: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -87,7 +91,7 @@ def spaced(ax: Any, x: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def mark_aside(
-    ax: Any, where: Any, x: Any, y: np.ndarray, look: Look, place: int, n: int, label: str = ""
+    ax: Any, where: Any, x: Any, y: Any, look: Look, place: int, n: int, label: str = ""
 ) -> None:
     """Marks of one line of n that have them at the same points: moved, so that all are seen."""
     from matplotlib.lines import Line2D
