@@ -62,10 +62,7 @@ class Format(OfBlocks):
         >>> Format(sign=1, exponent=6, mantissa=9, bias=31)
         Format('e6m9')
         """
-        if text is None and exponent is not None and mantissa is not None:
-            text = _format_texts.of_float(sign, exponent, mantissa, bias)
-        elif exponent is not None or mantissa is not None or bias is not None or sign != 1:
-            raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
+        text = _format_texts.of_fields(text, sign, exponent, mantissa, bias)
         if more or not isinstance(text, str | Format):
             from ._format_facts import no_text
 
