@@ -87,7 +87,9 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
             "units goes to ww.sweep as it is"
         )
     chosen = [several(name, values) for name, values in parameters.items()]
-    for name in parameters:
+    for name, values in zip(parameters, chosen, strict=True):
+        if not values:
+            raise ValueError(f"{name} is empty; give it a value at least, as {name}=[…]")
         if "{" + name not in text:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"

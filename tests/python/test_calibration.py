@@ -282,6 +282,12 @@ BAD = [
 ]
 
 
+def test_bits_are_an_integer():
+    for bits in ("8", 8.0, None, [8]):
+        with pytest.raises(TypeError, match="bits = .*: an integer is wanted"):
+            ww.calibrate([1.0, 2.0], "mse", bits)
+
+
 @pytest.mark.parametrize("how, message", BAD)
 def test_bad_methods_are_named(how, message):
     with pytest.raises(ValueError, match=message):

@@ -233,6 +233,12 @@ def test_data_of_any_kind_that_binary64_holds_are_swept():
             ww.sweep("mac(e5m10)", wrong, [1.0])
 
 
+def test_a_parameter_without_values_is_named():
+    with pytest.raises(ValueError, match=r"m is empty; give it a value at least, as m=\[…\]"):
+        ww.grid("mac(e{e}m{m})", e=iter([4, 5]), m=[])
+    assert len(ww.grid("mac(e{e}m3)", e=iter([4, 5]))) == 2
+
+
 def test_not_finite_is_an_integer():
     found = ww.sweep(["mac(e5m10)", "mac(bfloat16)"], LARGE, LARGE)
     assert found["not_finite"].dtype.kind == "i" and found["not_finite"].tolist() == [2, 0]
