@@ -1,5 +1,6 @@
 """Errors against the data as given, split, and without end where the result is no number."""
 
+import re
 from fractions import Fraction
 from math import inf
 
@@ -265,6 +266,18 @@ def test_sources_add_up_to_the_error_of_the_data(unit):
     z = ww.dot(ww.array(a, u.a), ww.array(b, u.b), unit=u, c=ww.array(0.1, u.c))
     assert found.total() == z.to_fractions()[()] - exact_sum(a, b) - Fraction(0.1)
     assert found.total("operands") != 0 and "against the data as given" in repr(found)
+
+
+@pytest.mark.parametrize("exponent", [300, -300])
+def test_sources_past_a_doubles_range_are_printed_in_digits(exponent):
+    numbers = [Fraction(x) * Fraction(10) ** exponent for x in ("1.1", "2.3")]
+    found = study.sources(numbers, numbers, "mac(e15m10)")
+    said = re.search(r"computed - exact = (\S+),", str(found))[1]
+    total, shown = found.total(), Fraction(said)
+    assert shown and abs(shown - total) <= abs(total) / 1000
+    sums = {row["source"]: row["sum"] for row in found.table().records()}
+    assert abs(Fraction(sums["operands"]) - sum(found.of("operands"))) <= abs(total)
+    assert study.sources([1.0], [1.0], "mac(e15m10)").table().rows[0][2] == 0.0
 
 
 def test_sources_of_a_sum_that_is_no_number_are_infinite():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from .._compare import isfinite
 from .._dot import NAMES, Operands
 from .._format import Format
 from .._missing import asks_for
-from .._table import Findings, Table, Titled
+from .._table import Findings, Table, Titled, cell
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit, titled
 from .._wires import aligned_sums, packed, wire_number
@@ -39,6 +40,15 @@ def nearest(x: Fraction | float) -> float:
         return float(x)
     except OverflowError:
         return math.inf if x > 0 else -math.inf
+
+
+def printed(x: Fraction | float) -> float | str:
+    """As binary64 has it; past its range or below it in four digits."""
+    near = nearest(x)
+    if isinstance(x, float) or x == near or (near and math.isfinite(near)):
+        return near
+    figures = Context(prec=4, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return f"{figures.divide(Decimal(x.numerator), Decimal(x.denominator)):.4g}"
 
 
 class Error(NamedTuple):
@@ -112,7 +122,7 @@ class Sources(Titled):
         [('product rounding', 0, 0.0, 0.0), ('sum rounding', 1, -0.25, 0.25)]
         """
         rows = [
-            (source, len(found), nearest(sum(found)), nearest(sum(map(abs, found))))
+            (source, len(found), printed(sum(found)), printed(sum(map(abs, found))))
             for source in SOURCES
             if (found := self.of(source)) or source.endswith("rounding")
         ]
@@ -121,7 +131,7 @@ class Sources(Titled):
     def _title(self) -> str:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
-            ends = f"computed - exact = {nearest(self.total()):.4g}"
+            ends = f"computed - exact = {cell(printed(self.total()))}"
         return f"{self._title_of_unit}: {ends}, against {AGAINST[self.against]}"
 
     def _printed(self) -> Table:
