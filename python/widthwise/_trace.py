@@ -135,19 +135,19 @@ class Trace:
         Returns:
             A row a wire, with the fields of a `Wire`, and `lost` as `trace.lost` has it.
         Raises:
-            ValueError: no wire of the trace has that stage or slot.
+            ValueError: no wire of the trace has that stage, slot or lane.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.125, 1.0], "e4m3fn")
         >>> ww.trace("mac(e4m3fn)", x, x).select("round", lost=True)["lost"].tolist()
         [Fraction(1, 64)]
         """
-        for name, wanted in (("stage", stage), ("slot", slot)):
+        for name, wanted in (("stage", stage), ("slot", slot), ("lane", lane)):
             there = list(dict.fromkeys(getattr(wire, name) for wire in self.wires))
             if wanted is not None and wanted not in there:
-                raise ValueError(
-                    f"{name} = {wanted!r}: the trace has {', '.join(filter(None, there))}"
-                )
+                names = [str(x) for x in there if x != ""]
+                shown = ", ".join([*names[:MOST_NAMED], *["…"] * (len(names) > MOST_NAMED)])
+                raise ValueError(f"{name} = {wanted!r}: the trace has {shown}")
         rows = [
             (*wire, amount)
             for wire, amount in zip(self.wires, self.lost, strict=True)
@@ -279,6 +279,7 @@ def rounding_of_slot(u: Unit, slot: str) -> dict[str, Any]:
 
 
 MOST_DIGITS = 21  # of a number in decimal
+MOST_NAMED = 12  # stages, slots or lanes in an error
 MOST_BITS = 2000  # between a number's digits and the point; further apart it is told to 12 digits
 
 
