@@ -14,13 +14,14 @@ std::size_t slice_of(std::size_t products) {
   return std::max<std::size_t>(1, slice_products / std::max<std::size_t>(1, products));
 }
 
-using Figures = py::array_t<double, py::array::c_style>;  // last axis: a Deviation's
+using Figures = py::array_t<double, py::array::c_style>;  // last axis: a record's
 
-Deviation* figures_place(Figures& result, std::size_t count) {
-  constexpr std::size_t figures = sizeof(Deviation) / sizeof(double);
+template <class Record>
+Record* figures_place(Figures& result, std::size_t count) {
+  constexpr std::size_t figures = sizeof(Record) / sizeof(double);
   if (static_cast<std::size_t>(result.size()) != figures * count)
     throw std::logic_error("there is no room for the errors");
-  return reinterpret_cast<Deviation*>(result.mutable_data());
+  return reinterpret_cast<Record*>(result.mutable_data());
 }
 
 // Of a matrix product that has been computed.
@@ -28,7 +29,7 @@ void product_errors(const Unit& u, const Operands& x, const py::array& computed,
   MatrixProduct p = product_batch(u, x).first;
   code_count(result_round(u).fmt, computed);
   p.result = const_cast<void*>(computed.data());  // only read
-  Deviation* at = figures_place(result, p.m * p.n);
+  auto* at = figures_place<Deviation>(result, p.m * p.n);
   in_slices(p.m, slice_of(p.k * p.n), [&](std::size_t first, std::size_t count) {
     deviations(u, p, first, first + count, at + first * p.n);
   });
@@ -50,13 +51,20 @@ class ExactSums {
     for (ExactSum& sum : sums_) sum.read(unit_);
   }
 
-  // How far these sums lie from others of as many.
-  void differences(const ExactSums& others, Figures result) const {
-    if (others.sums_.size() != sums_.size() ||
-        static_cast<std::size_t>(result.size()) != sums_.size())
-      throw std::logic_error("there is one difference for each sum");
-    double* at = result.mutable_data();
-    for (std::size_t i = 0; i < sums_.size(); ++i) *at++ = sums_[i].minus(others.sums_[i]);
+  // These sums less others of as many, measured by those in places of the unit's result.
+  void differences(const Unit& unit, const ExactSums& others, Figures result) const {
+    auto* at = figures_place<Difference>(result, size_of(others));
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      *at++ = sums_[i].minus(others.sums_[i], result_round(unit).fmt);
+  }
+
+  // What a unit made of the same products less these sums, measured by others of as many.
+  void errors(const Unit& unit, const py::array& computed, const ExactSums& measures,
+              Figures result) const {
+    auto* at = figures_place<Difference>(result, size_of(measures));
+    each_result(unit, computed, [&](std::size_t i, const Format& f, const void* code) {
+      *at++ = sums_[i].error(f, code, measures.sums_[i]);
+    });
   }
 
   // All of the operands' products.
@@ -73,19 +81,28 @@ class ExactSums {
 
   // Of codes that a unit made of the same products; its formats of operands are the sums' own.
   void deviations(const Unit& unit, const py::array& computed, Figures result) const {
-    const Format& f = result_round(unit).fmt;
-    if (code_count(f, computed) != sums_.size())
-      throw std::logic_error("there is one result for each sum");
-    Deviation* at = figures_place(result, sums_.size());
-    const auto* code = static_cast<const std::byte*>(computed.data());
-    const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
-    for (const ExactSum& sum : sums_) {
-      *at++ = sum.deviation(f, code);
-      code += bytes;
-    }
+    auto* at = figures_place<Deviation>(result, sums_.size());
+    each_result(unit, computed, [&](std::size_t i, const Format& f, const void* code) {
+      *at++ = sums_[i].deviation(f, code);
+    });
   }
 
  private:
+  std::size_t size_of(const ExactSums& others) const {
+    if (others.sums_.size() != sums_.size())
+      throw std::logic_error("there are as many sums as others");
+    return sums_.size();
+  }
+  template <class Found>
+  void each_result(const Unit& unit, const py::array& computed, const Found& found) const {
+    const Format& f = result_round(unit).fmt;
+    if (code_count(f, computed) != sums_.size())
+      throw std::logic_error("there is one result for each sum");
+    const auto* code = static_cast<const std::byte*>(computed.data());
+    const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
+    for (std::size_t i = 0; i < sums_.size(); ++i) found(i, f, code + i * bytes);
+  }
+
   Unit unit_;
   std::vector<ExactSum> sums_;
 };
@@ -150,6 +167,7 @@ void bind_study(py::module_& m) {
       .def("read", &ExactSums::read)
       .def("add", &ExactSums::add)
       .def("differences", &ExactSums::differences)
+      .def("errors", &ExactSums::errors)
       .def("deviations", &ExactSums::deviations);
   py::class_<RunningSum>(m, "RunningSum")
       .def(py::init<const Unit&, const Operands&, std::uint64_t>())

@@ -300,6 +300,10 @@ class Array(CodeArray, Operators):
 
     __trunc__ = __int__
 
+    @overload
+    def __round__(self, ndigits: None = None) -> int: ...
+    @overload
+    def __round__(self, ndigits: int) -> Array: ...
     def __round__(self, ndigits: int | None = None) -> Any:
         """Of one number the integer next to it; with ndigits the nearest decimal number of so many
         places behind the point, rounded to the format. Ties go to even."""

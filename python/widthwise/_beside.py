@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._format import Format
 from ._table import Findings
-from ._trace import Trace, Wire, format_of_slot
+from ._trace import Trace, Wire, rounding_of_slot
 from ._waveform import Reading, read_taps, read_waveform
 from ._wires import Dyadic, wire_number
 
@@ -130,7 +130,11 @@ def term_pairs(trace: Trace, taps: Any, reading: Reading) -> Iterator[tuple[int,
 
 
 def sum_format(trace: Trace) -> Format:
-    return trace.result.format if trace.unit is None else format_of_slot(trace.unit, "out")
+    return (
+        trace.result.format
+        if trace.unit is None
+        else Format(rounding_of_slot(trace.unit, "out")["fmt"])
+    )
 
 
 def wires_of_term(trace: Trace, name: str, blocks: int, now: dict[str, str]) -> list[Wire]:

@@ -22,7 +22,7 @@ Pair = int | tuple[int, int]
 
 
 @_types.convolutions
-@asks_for("unit", "ww.conv2d(x, w, unit='mac(e5m10)')")
+@asks_for("ww.conv2d(x, w, unit='mac(e5m10)')")
 def conv2d(
     x: Any,
     w: Any,
@@ -117,7 +117,7 @@ def convolve(
 
 
 @_types.convolutions
-@asks_for("unit", "ww.conv1d(x, w, unit='mac(e5m10)')")
+@asks_for("ww.conv1d(x, w, unit='mac(e5m10)')")
 def conv1d(
     x: Any,
     w: Any,

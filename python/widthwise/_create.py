@@ -29,7 +29,7 @@ FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
 
 
 @_types.from_values
-@asks_for("format", "ww.array(x, 'e5m10')")
+@asks_for("ww.array(x, 'e5m10')")
 def array(
     x: Any,
     format: str | Format,
@@ -290,7 +290,7 @@ def nan_among(x: Any, places: np.ndarray) -> np.ndarray:
 
 
 @_types.from_codes
-@asks_for("format", "ww.from_bits(bits, 'e5m10')")
+@asks_for("ww.from_bits(bits, 'e5m10')")
 def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     """Take codes as they are, without a copy where they are of the format's dtype.
 
@@ -374,7 +374,7 @@ def code_array(name: str, a: np.ndarray, f: Format) -> Array:
     return Array._of(a, f)
 
 
-@asks_for("format", "ww.zeros((2, 3), 'e5m10')")
+@asks_for("ww.zeros((2, 3), 'e5m10')")
 def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     """An array of +0.
 
@@ -394,7 +394,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     return filled(shape, f, f.codes["zero"])
 
 
-@asks_for("format", "ww.ones((2, 3), 'e5m10')")
+@asks_for("ww.ones((2, 3), 'e5m10')")
 def ones(shape: int | tuple[int, ...], format: str | Format) -> Array:
     """An array of 1, rounded as `ww.array` does where the format has none.
 
@@ -412,7 +412,7 @@ def ones(shape: int | tuple[int, ...], format: str | Format) -> Array:
     return full(shape, 1, format)
 
 
-@asks_for("format", "ww.full((2, 3), 0.5, 'e5m10')")
+@asks_for("ww.full((2, 3), 0.5, 'e5m10')")
 def full(shape: int | tuple[int, ...], value: Any, format: str | Format) -> Array:
     """An array of one value, rounded once.
 

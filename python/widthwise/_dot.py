@@ -29,7 +29,7 @@ from ._workplace import HERE, Workplace, delivered
 
 
 @_types.dots
-@asks_for("unit", "ww.dot(a, b, unit='mac(e5m10)')")
+@asks_for("ww.dot(a, b, unit='mac(e5m10)')")
 def dot(
     a: Any,
     b: Any,
@@ -87,7 +87,7 @@ def dot(
 
 
 @_types.dots
-@asks_for("unit", "ww.matmul(a, b, unit='mac(e5m10)')")
+@asks_for("ww.matmul(a, b, unit='mac(e5m10)')")
 def matmul(
     a: Any,
     b: Any,
@@ -175,7 +175,7 @@ def matmul_in_order(x: Array, y: Array) -> Array:
 
 
 @_types.sums
-@asks_for("unit", "ww.sum(x, unit='mac(e5m10)')")
+@asks_for("ww.sum(x, unit='mac(e5m10)')")
 def sum(
     x: Any,
     *,

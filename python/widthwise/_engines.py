@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _widthwise as core
+from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._settings import whole
 from ._unit import Unit, as_unit
@@ -59,6 +60,7 @@ class Explanation(str):
         return str(self)
 
 
+@asks_for("ww.explain('mac(e5m10)', 64, 64, 64)")
 def explain(
     unit: str | Unit,
     m: int,

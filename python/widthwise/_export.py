@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
+from ._missing import asks_for
 from ._product import bound_multiplier
 from ._settings import brief, integer, several
 from ._spelling import Spelling, as_argument, spelled, spelling
@@ -41,6 +42,7 @@ class Exported(list["Path"]):
         self.no_rtl = no_rtl
 
 
+@asks_for("ww.export('mac(e5m10)', 'out/mac')")
 def export(
     unit: str | Unit,
     directory: str | os.PathLike[str],
@@ -122,10 +124,12 @@ def export(
     }
     made = in_words(as_argument, lambda: written(unit, directory, **settings))
     if made.kept:
+        from ._numbers import outside
+
         names = ", ".join(os.path.relpath(path, directory) for path in made.kept)
         warnings.warn(
             f"kept as it was changed since the last export: {names} (force=True writes it anew)",
-            stacklevel=2,
+            stacklevel=outside(),
         )
     return made
 
@@ -154,6 +158,8 @@ def written(
         raise TypeError(
             f"directory = {brief(directory)}, name = {brief(name)}: a path and a text are wanted"
         )
+    if not os.fspath(directory):
+        raise ValueError(f"directory = {directory!r}: a folder's path is wanted, as 'out/mac'")
     text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
     libraries = [str(Path(__file__).with_name("lib") / "libwidthwise_model.so")] if model else []
     paths, kept, no_rtl = core.export_design(

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _format_texts
 from . import _widthwise as core
+from ._missing import asks_for
 from ._of_blocks import OfBlocks, refuse_blocks
 from ._settings import integer
 from ._table import Table
@@ -46,6 +47,7 @@ class Format(OfBlocks):
     _limbs: int
     _text: str
 
+    @asks_for("ww.Format('e5m10')")
     def __init__(
         self,
         text: str | Format | None = None,
@@ -60,10 +62,7 @@ class Format(OfBlocks):
         >>> Format(sign=1, exponent=6, mantissa=9, bias=31)
         Format('e6m9')
         """
-        if text is None and exponent is not None and mantissa is not None:
-            text = _format_texts.of_float(sign, exponent, mantissa, bias)
-        elif exponent is not None or mantissa is not None or bias is not None or sign != 1:
-            raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
+        text = _format_texts.of_fields(text, sign, exponent, mantissa, bias)
         if more or not isinstance(text, str | Format):
             from ._format_facts import no_text
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._settings import integer
+
+
+def of_fields(
+    text: Any, sign: int, exponent: int | None, mantissa: int | None, bias: int | None
+) -> Any:
+    """A float's, by its fields where no text is given."""
+    if text is None and exponent is not None and mantissa is not None:
+        return of_float(sign, exponent, mantissa, bias)
+    if exponent is not None or mantissa is not None or bias is not None or sign != 1:
+        raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
+    return text
 
 
 def of_float(sign: int, exponent: int, mantissa: int, bias: int | None) -> str:

@@ -125,6 +125,14 @@ METHODS = {
     "item": "float(x) is one number's value, .to_fractions() exact",
     "nbytes": ".bits.nbytes is what the codes take",
     "to_float32": ".astype('binary32').view(np.float32) rounds each once",
+    "to_float16": ".astype('binary16').view(np.float16) rounds each once",
+    **dict.fromkeys(
+        ("numpy", "to_numpy", "values", "value", "decode", "to_float"),
+        ".to_float64() has the values, .to_fractions() all digits of them, .bits the codes",
+    ),
+    **dict.fromkeys(("code", "codes", "to_bits", "raw", "data"), ".bits has the codes"),
+    **dict.fromkeys(("convert", "cast", "quantize", "quantise", "to"), ".astype(format) rounds"),
+    **dict.fromkeys(("cpu", "cuda"), ".to_device('cpu') and .to_device('cuda') are there"),
 }
 
 
@@ -133,8 +141,18 @@ def way_of_method(name: str) -> str:
     function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
     if name in METHODS or name in WAY_OUT:
         return f": {METHODS.get(name) or WAY_OUT[name]}"
-    taken = callable(function) and (function in ON_CODES or function in own())
-    return f": np.{name}(x) takes Arrays" if taken else ""
+    if callable(function) and (function in ON_CODES or function in own()):
+        return f": np.{name}(x) takes Arrays"
+    return "" if name.startswith("_") else nearest_method(name)
+
+
+def nearest_method(name: str) -> str:
+    from difflib import get_close_matches
+
+    from ._array import Array
+
+    close = get_close_matches(name, [x for x in dir(Array) if x[0] != "_"], n=1, cutoff=0.75)
+    return f": .{close[0]} is there" if close else ""
 
 
 def weak_taken(x: Any, args: tuple[Any, ...]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _compare, _elementwise
+from . import _compare, _elementwise, _types
 from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
@@ -25,6 +25,7 @@ def here(named: dict[str, Any], format: str | Format | None = None) -> list[Arra
     return arrays
 
 
+@_types.binary
 def fmod(
     x: Any,
     y: Any,
@@ -73,6 +74,7 @@ def fmod(
     return (z, raised | of_a | of_b | at_end) if flags else z
 
 
+@_types.exact_binary
 def nextafter(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
     """The number next to x on the way to y (C's nextafter), in x's format; y itself where both are
     equal, NaN where one is.
@@ -104,6 +106,7 @@ def nextafter(x: Any, y: Any, *, format: str | Format | None = None, flags: bool
     return (z, loud | np.where(below | above, 0, lost)) if flags else z
 
 
+@_types.exact_unary
 def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
     """The distance from x to the next number away from zero, with x's sign, as np.spacing; in x's
     format, to nearest even.
@@ -135,6 +138,7 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
     return (z, raised | at_end) if flags else z
 
 
+@_types.scaling
 def ldexp(x: Any, n: Any, **how: Any) -> Any:
     """x * 2**n with one rounding: C's and NumPy's name of `ww.scaleb`.
 
@@ -154,7 +158,7 @@ def ldexp(x: Any, n: Any, **how: Any) -> Any:
     return _elementwise.scaleb(x, n, **how)
 
 
-def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Any, np.ndarray]:
+def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Array, np.ndarray]:
     """(m, n) of which x = m * 2**n, and m lies in [0.5, 1) or is x itself: C's frexp.
 
     Args:

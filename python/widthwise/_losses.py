@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ._trace import Trace, Wire
+from ._trace import Trace, Wire, rounding_of_slot
 from ._unit import Unit
 from ._wires import Dyadic, aligned_sums, packed, total, wire_number
 
@@ -45,6 +45,7 @@ class Reader:
         self.standing: Dyadic | None = None  # what its wire says
         self.gap_closed = False
         self.rounded: Dyadic | None = None
+        self.cuts: dict[str, bool] = {}  # of the roundings' slots
 
     def read(self, wire: Wire) -> Loss | None:
         step = getattr(self, wire.stage, None)
@@ -88,12 +89,23 @@ class Reader:
 
     block_sum = join = group_sum
 
-    def normalise(self, wire: Wire, number: Dyadic | None) -> None:
+    def normalise(self, wire: Wire, number: Dyadic | None) -> Loss | None:
         self.standing = number
         if self.aligned:
             self.exact, self.aligned = total(self.aligned), []
         elif self.exact is None and not self.gap_closed:
             self.exact = number
+        if not self.cuts_first(wire.slot):
+            return None
+        gone, self.exact = loss(self.exact, number), number
+        return gone
+
+    def cuts_first(self, slot: str) -> bool:
+        """Whether a rounding cuts first what is normalised (docs/semantics.md, R2)."""
+        u = self.trace.unit
+        if slot not in self.cuts:
+            self.cuts[slot] = u is not None and "post_norm_frac" in rounding_of_slot(u, slot)
+        return self.cuts[slot]
 
     def round(self, wire: Wire, number: Dyadic | None) -> Loss | None:
         gone = loss(self.exact, number)

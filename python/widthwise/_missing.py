@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def asks_for(argument: str, example: str) -> Callable[[F], F]:
-    """A function whose callers forget an argument: `example` is a call that has it."""
+def asks_for(example: str) -> Callable[[F], F]:
+    """A function whose callers forget an argument: `example` is a call that has all."""
 
     def told(function: F) -> F:
         @wraps(function)
@@ -21,7 +21,7 @@ def asks_for(argument: str, example: str) -> Callable[[F], F]:
                 # Raised by the call itself, and by nothing that the function has done.
                 if why.__traceback__ is None or why.__traceback__.tb_next is not None:
                     raise
-                raise TypeError(explained(function, argument, example, args, how, why)) from None
+                raise TypeError(explained(function, example, args, how, why)) from None
 
         return called  # type: ignore[return-value]
 
@@ -30,7 +30,6 @@ def asks_for(argument: str, example: str) -> Callable[[F], F]:
 
 def explained(
     function: Callable[..., Any],
-    argument: str,
     example: str,
     args: tuple[Any, ...],
     how: dict[str, Any],
@@ -38,10 +37,18 @@ def explained(
 ) -> str:
     from inspect import signature
 
+    form = signature(function)
     try:
-        given = signature(function).bind_partial(*args, **how).arguments
+        given = form.bind_partial(*args, **how).arguments
     except TypeError:  # too many, or one that there is not
         return f"{why}; a call is {example}"
-    if argument in given:
+    missing = [
+        name
+        for name, parameter in form.parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and name not in given
+    ]
+    if not missing:
         return f"{why}; a call is {example}"
-    return f"ww.{function.__name__} asks for {argument}: as {example}"
+    return f"{example.split('(')[0]} asks for {' and '.join(missing)}: as {example}"

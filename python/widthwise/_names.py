@@ -110,6 +110,10 @@ WAYS: dict[str, str] = {
     "from_float64": ARRAYS,
     "save": "np.save(path, x), and ww.load(path) reads it",
     "convolve": "ww.conv1d(x, w, unit=...)",
+    **{
+        name: f"import widthwise.{name}, which brings it"
+        for name in ("torch", "jax", "tensorflow", "onnx", "compat")
+    },
     "inf": "float('inf')",
     "nan": "float('nan')",
 }
@@ -119,8 +123,8 @@ class NoSuchName(AttributeError):
     """Python asks for every module's name in vain before it imports it: hints wait for a reader."""
 
     def __str__(self) -> str:
-        (name,) = self.args
-        return f"module 'widthwise' has no attribute {name!r}{hint(name)}"
+        name, module = self.args
+        return f"module {module!r} has no attribute {name!r}{hint(name)}"
 
 
 def found(name: str) -> Any:
@@ -133,7 +137,7 @@ def found(name: str) -> Any:
 
         warn_of_name(f"ww.{name}", f"ww.{RENAMED[name]}")
         return getattr(widthwise, RENAMED[name])
-    raise NoSuchName(name)
+    raise NoSuchName(name, "widthwise")
 
 
 def hint(name: str) -> str:
@@ -157,9 +161,12 @@ def as_text(name: str) -> str:
 
 
 def nearest(name: str) -> str:
+    """Of the package's names and the studies'."""
     from difflib import get_close_matches
 
     import widthwise
+    from widthwise import study
 
-    close = get_close_matches(name, widthwise.__all__, n=1, cutoff=0.75)
-    return f"; ww.{close[0]} there is" if close else ""
+    there = {x: f"ww.study.{x}" for x in study.__all__} | {x: f"ww.{x}" for x in widthwise.__all__}
+    close = get_close_matches(name, there, n=1, cutoff=0.75)
+    return f"; {there[close[0]]} there is" if close else ""

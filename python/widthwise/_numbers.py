@@ -64,13 +64,16 @@ def tell(kind: str, message: str) -> None:
 
 
 def outside() -> int:
-    """How many frames up the caller of this package is, from `tell`."""
+    """How many frames up the caller of this package is, from who asks."""
     import sys
 
     frame, depth = sys._getframe(2), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("widthwise.", "numpy.")):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in WITHIN:
         frame, depth = frame.f_back, depth + 1
     return depth
+
+
+WITHIN = ("widthwise", "numpy")
 
 
 def beside(x: Any, format: Format) -> Any:

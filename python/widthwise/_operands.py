@@ -68,6 +68,6 @@ def common_shape(named: Mapping[str, CodeArray]) -> tuple[int, ...]:
 
 def spread(x: Array, shape: tuple[int, ...]) -> np.ndarray:
     if x.shape == shape:
-        return np.ascontiguousarray(x.bits)
-    spread = np.ascontiguousarray(np.broadcast_to(_codes.items(x.bits, x.format), shape))
+        return np.asarray(x.bits, order="C")  # which np.ascontiguousarray makes (1,) of ()
+    spread = np.asarray(np.broadcast_to(_codes.items(x.bits, x.format), shape), order="C")
     return _codes.bits(spread, x.format)

@@ -18,7 +18,7 @@ from ._workplace import delivered
 
 
 @_types.running_sums
-@asks_for("unit", "ww.cumsum(x, unit='mac(e5m10)')")
+@asks_for("ww.cumsum(x, unit='mac(e5m10)')")
 def cumsum(
     x: Any,
     *,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ class How(NamedTuple):
 
 
 INTEGERS = (int, np.integer)
+NUMBERS = (*INTEGERS, float, np.floating, Fraction)
 
 
 def brief(x: Any) -> str:
@@ -81,6 +84,23 @@ def integer(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} = {brief(value)}: an integer is wanted") from None
+
+
+def number(name: str, value: Any, least: float) -> float:
+    if not isinstance(value, NUMBERS) or isinstance(value, bool):
+        raise TypeError(f"{name} = {brief(value)}: a number is wanted, as 1e-3")
+    if not least <= value < math.inf:
+        raise ValueError(f"{name} = {value}: a number is wanted, {least} or more and finite")
+    return float(value)
+
+
+def share(name: str, value: Any) -> float:
+    """Of a whole, above 0 and below 1."""
+    if not isinstance(value, NUMBERS) or isinstance(value, bool):
+        raise TypeError(f"{name} = {brief(value)}: a share is wanted, as 0.9")
+    if not 0 < value < 1:
+        raise ValueError(f"{name} = {value}: it may be above 0 and below 1, as 0.9")
+    return float(value)
 
 
 def whole(name: str, value: Any) -> int:

@@ -25,6 +25,7 @@ from ._metrics import (
     norm_of_numbers,
     over,
 )
+from ._missing import asks_for
 from ._reading import shortened
 from ._settings import Progress, several, told, whole
 from ._swept import (
@@ -86,7 +87,9 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
             "units goes to ww.sweep as it is"
         )
     chosen = [several(name, values) for name, values in parameters.items()]
-    for name in parameters:
+    for name, values in zip(parameters, chosen, strict=True):
+        if not values:
+            raise ValueError(f"{name} is empty; give it a value at least, as {name}=[…]")
         if "{" + name not in text:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
@@ -129,7 +132,7 @@ class SweepResult(Titled, Findings):
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics, what errors are
-            against, the outputs whose exact value is no number (`no_number`), and version.
+            against, the outputs whose exact value is no number of binary64 (`no_number`), version.
 
     >>> import widthwise as ww
     >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
@@ -147,7 +150,7 @@ class SweepResult(Titled, Findings):
         """What is measured, and against what."""
         a, b = self.meta["a"], self.meta["b"]
         count = self.meta["no_number"]
-        told = f"; exact values that are no numbers: {count}" if count else ""
+        told = f"; exact values that are no numbers of binary64: {count}" if count else ""
         return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}{told}"
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
@@ -167,11 +170,19 @@ class SweepResult(Titled, Findings):
         if not np.isfinite(found[metric][:1]).all():
             raise ValueError(
                 f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
-                f"{found.rows[0][0]}: none is finite; take units of a wider range, or other data"
+                f"{found.rows[0][0]}: none is finite; {self._way_on()}"
             )
         if whole("count", count) < 1:
             raise ValueError("count = 0: one row at least is wanted")
         return SweepResult(self.columns, found.rows[:count], self.meta)
+
+    def _way_on(self) -> str:
+        if self.meta["no_number"]:
+            return (
+                "exact values are no numbers of binary64: scale the data by a power of two, or ask "
+                "ww.study.accumulation, which has no such range"
+            )
+        return "take units of a wider range, or other data"
 
     def ordered(self, metric: str) -> SweepResult:
         """All rows, the best by a metric first; infinities and NaN stand last.
@@ -191,6 +202,7 @@ class SweepResult(Titled, Findings):
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
 
 
+@asks_for("ww.sweep(['mac(e5m10)'], a, b)")
 def sweep(
     units: Several,
     a: Any,
@@ -224,7 +236,7 @@ def sweep(
             are infinite or NaN. None: max_abs, rel_norm, its parts, exact and not_finite; a part
             takes one more exact product for each unit.
         exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64;
-            one past its range is a number that no infinity is the same as.
+            one past its range, or below it, is a number that no infinity or zero is the same as.
         rounding: of values to the units' formats.
         against: 'given', or 'operands': the exact product of each unit's own operands, which
             leaves out what rounding them cost; it has one part alone.

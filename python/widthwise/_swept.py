@@ -8,6 +8,7 @@ import numpy as np
 
 from ._array import Array
 from ._block_format import BlockFormat
+from ._compare import isfinite
 from ._create import array
 from ._dot import matmul
 from ._spelling import called
@@ -39,14 +40,28 @@ def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
 
 
 def exact_of(a: np.ndarray, b: np.ndarray, options: dict[str, Any]) -> np.ndarray:
-    """Of doubles, rounded once to binary64; NaN for a number past its range, which no infinity is
-    the same as."""
+    """Of doubles, rounded once to binary64; NaN for a number that is past its range, which no
+    infinity is the same as, or that vanishes below it, as no zero is."""
     exact = product_of(as_unit(EXACT), a, b, "rne", "auto", options)
     if np.isinf(exact).any():
         rows, columns = np.isfinite(a).all(axis=-1), np.isfinite(b).all(axis=0)
         of_numbers = np.logical_and.outer(rows, columns)
         exact = np.where(np.isinf(exact) & of_numbers, np.nan, exact)
+    if np.any(np.abs(exact) < LEAST_NORMAL) and last_digit(a) + last_digit(b) < LAST_DIGIT:
+        x, y = rounded_pair(as_unit(EXACT), a, b, "rne", options["seed"])
+        _, raised = matmul(x, y, unit=EXACT, flags=True, **options)
+        exact = np.where(raised & UNDERFLOW, np.nan, exact)
     return exact
+
+
+LEAST_NORMAL, LAST_DIGIT, UNDERFLOW = 2.0**-1022, -1074, 2
+
+
+def last_digit(x: np.ndarray) -> int:
+    """A power of two that all numbers of an array are multiples of, in a double's 53 digits."""
+    there = x[np.isfinite(x) & (x != 0)]
+    least = np.abs(there).min(initial=1.0)
+    return max(LAST_DIGIT, int(np.frexp(least)[1]) - 53)
 
 
 SHORT_EXPONENT = 8  # bits
@@ -73,5 +88,10 @@ def product_of(
 
 
 def computed(unit: Unit, x: Any, y: Any, engine: str, options: dict[str, Any]) -> np.ndarray:
+    """In binary64; a number past its range is its largest, and no infinity."""
     z = matmul(x, y, unit=unit, engine=engine, **options)
-    return np.asarray(z.to_float64(rounding="rne"))
+    doubles = np.asarray(z.to_float64(rounding="rne"))
+    if not np.isinf(doubles).any():
+        return doubles
+    past = np.isinf(doubles) & isfinite(z)
+    return np.where(past, np.copysign(np.finfo(np.float64).max, doubles), doubles)

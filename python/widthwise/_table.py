@@ -98,6 +98,9 @@ class Findings(Table):
         i = self.columns.index(name)
         return np.array([row[i] for row in self.rows])
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.columns
+
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of a library, 'pandas' or 'polars', which has to be installed.
 

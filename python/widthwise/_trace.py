@@ -20,6 +20,7 @@ from ._device import queue
 from ._dot import Operands, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
+from ._missing import asks_for
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
 from ._random import random_source, random_words
@@ -96,7 +97,8 @@ class Trace:
         if self.unit is None:
             return self.result.format
         if wire.slot not in self._formats:
-            self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
+            rounding = rounding_of_slot(self.unit, wire.slot)
+            self._formats[wire.slot] = Format(rounding["fmt"])
         return self._formats[wire.slot]
 
     @cached_property
@@ -133,19 +135,19 @@ class Trace:
         Returns:
             A row a wire, with the fields of a `Wire`, and `lost` as `trace.lost` has it.
         Raises:
-            ValueError: no wire of the trace has that stage or slot.
+            ValueError: no wire of the trace has that stage, slot or lane.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.125, 1.0], "e4m3fn")
         >>> ww.trace("mac(e4m3fn)", x, x).select("round", lost=True)["lost"].tolist()
         [Fraction(1, 64)]
         """
-        for name, wanted in (("stage", stage), ("slot", slot)):
+        for name, wanted in (("stage", stage), ("slot", slot), ("lane", lane)):
             there = list(dict.fromkeys(getattr(wire, name) for wire in self.wires))
             if wanted is not None and wanted not in there:
-                raise ValueError(
-                    f"{name} = {wanted!r}: the trace has {', '.join(filter(None, there))}"
-                )
+                names = [str(x) for x in there if x != ""]
+                shown = ", ".join([*names[:MOST_NAMED], *["…"] * (len(names) > MOST_NAMED)])
+                raise ValueError(f"{name} = {wanted!r}: the trace has {shown}")
         rows = [
             (*wire, amount)
             for wire, amount in zip(self.wires, self.lost, strict=True)
@@ -267,15 +269,17 @@ def loss_text(gone: Loss | None) -> str:
     return "" if gone is None else number_text(gone.lost) if gone.lost else "?"
 
 
-def format_of_slot(u: Unit, slot: str) -> Format:
+def rounding_of_slot(u: Unit, slot: str) -> dict[str, Any]:
+    """The fields of the rounding that a slot names."""
     fields: Any = u.fields
-    out = fields["out"]  # which a compensated sum's other roundings take too
+    out: dict[str, Any] = fields["out"]  # which a compensated sum's other roundings take too
     for key in slot.split("."):
         fields = fields.get(key, {}) if isinstance(fields, dict) else {}
-    return Format(fields.get("fmt", out["fmt"]))
+    return fields if "fmt" in fields else out
 
 
 MOST_DIGITS = 21  # of a number in decimal
+MOST_NAMED = 12  # stages, slots or lanes in an error
 MOST_BITS = 2000  # between a number's digits and the point; further apart it is told to 12 digits
 
 
@@ -302,6 +306,7 @@ def shown(wire: Wire) -> tuple[Any, ...]:
     return wire.stage, wire.slot, lane, in_decimal(wire), f"{sign}0x{wire.significand:x}", exponent
 
 
+@asks_for("ww.trace('mac(e5m10)', a, b)")
 def trace(
     unit: str | Unit,
     a: Any,
@@ -358,6 +363,7 @@ def trace(
     return Trace(f"{titled(u)}, k = {x.k}", wires, result, u, given)
 
 
+@asks_for("ww.trace_operation('add', x, y)")
 def trace_operation(
     op: str,
     *args: Any,

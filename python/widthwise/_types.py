@@ -413,6 +413,18 @@ def from_codes(function: Callable[..., Any]) -> FromCodes:
     return function
 
 
+def binary(function: Callable[..., Any]) -> Binary:
+    return function
+
+
+def exact_unary(function: Callable[..., Any]) -> ExactUnary:
+    return function
+
+
+def exact_binary(function: Callable[..., Any]) -> ExactBinary:
+    return function
+
+
 def conversion(function: Callable[..., Any]) -> Conversion:
     return function
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Never
 from . import _widthwise as core
 from ._format import Format
 from ._formats import way_of
+from ._missing import asks_for
 from ._settings import brief, whole
 from ._table import Table
 
@@ -40,6 +41,7 @@ class Unit:
     _formats: dict[str, Format]  # of its operands and result, once somebody has asked
     _text: str | None  # that it was made from, where there is one
 
+    @asks_for("ww.Unit('mac(e5m10)')")
     def __init__(self, text: str | Unit, *more: Never) -> None:
         if more or not isinstance(text, str | Unit):
             given = ", ".join(map(brief, (text, *more)))
@@ -295,13 +297,11 @@ def current_name(text: str) -> str:
 
 def warn_of_name(old: str, new: str) -> None:
     """At the line of whoever called the package."""
-    import sys
     import warnings
 
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{old} is called {new} now", RenamedWarning, stacklevel=level)
+    from ._numbers import outside
+
+    warnings.warn(f"{old} is called {new} now", RenamedWarning, stacklevel=outside())
 
 
 def as_unit(unit: str | Unit) -> Unit:

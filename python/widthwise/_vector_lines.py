@@ -113,10 +113,12 @@ def rows(
         ahead = elements(inputs) if is_printed else len(inputs)
         wanted = ahead + len(outputs)
         if len(fields) != wanted:
-            names = " ".join(spread(inputs) if is_printed else [c.name for c in inputs])
+            names = spread(inputs) if is_printed else [c.name for c in inputs]
+            named = " ".join([*names, *(c.name for c in outputs)])
+            lacks_flags = len(fields) + 1 == wanted and outputs[-1].name == "flags"
             raise ValueError(
-                f"line {number}: it has {len(fields)} fields; {wanted} are wanted: "
-                f"{names} {' '.join(c.name for c in outputs)}"
+                f"line {number}: it has {len(fields)} fields; {wanted} are wanted: {named}"
+                + "; where there are no flags, say so (--flags no)" * lacks_flags
             )
         earlier.append(fields[:ahead])
         if len(earlier) > latency:

@@ -13,6 +13,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
+from ._missing import asks_for
 from ._operands import broadcast, operands, result_format
 from ._random import random_source
 from ._settings import How, checked_seed, whole
@@ -53,6 +54,7 @@ class MissingMpfr(RuntimeError):
         )
 
 
+@asks_for("ww.verify('add', format='e5m10')")
 def verify(
     what: str | Unit,
     *args: Any,

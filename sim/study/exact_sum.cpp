@@ -91,6 +91,13 @@ std::int64_t last_place(const Format& f, const Dyadic& x) {
   return std::clamp(e, f.emin(), f.emax()) - f.frac_bits;
 }
 
+// How far apart two numbers are, by what is exact.
+Difference measured(const Dyadic& error, const Format& f, const Dyadic& exact) {
+  return {relative(error, {1, last_place(f, exact)}), relative(error, exact), as_double(error)};
+}
+
+Difference endless(double error) { return {infinite, infinite, error}; }
+
 // Codes whose significands 64 bits hold.
 class Reader {
  public:
@@ -225,8 +232,6 @@ struct ExactSum::Impl {
   double without_number() const {
     return kind() == Kind::nan ? no_number : minus_infinity ? -infinite : infinite;
   }
-  // Where the sum is infinite or NaN.
-  Deviation of_no_number(Kind got, bool negative) const;
 };
 
 ExactSum::ExactSum(const Unit& unit) : impl_(new Impl(unit)) {}
@@ -260,41 +265,38 @@ void ExactSum::add(const void* a, const void* b, const void* scale_a, const void
          reader(u.scale ? u.scale->fmt : u.a.fmt));
 }
 
-Deviation ExactSum::Impl::of_no_number(Kind got, bool negative) const {
-  const bool same = kind() == got && (got == Kind::nan || negative == minus_infinity);
-  const double error = same ? 0 : infinite;
-  return {error, error, same ? 0 : no_number, without_number(), infinite, no_number};
-}
-
-double ExactSum::minus(const ExactSum& other) const {
+Difference ExactSum::minus(const ExactSum& other, const Format& f) const {
   const bool here = impl_->kind() == Kind::finite, there = other.impl_->kind() == Kind::finite;
-  if (here && there) return as_double(widthwise::minus(impl_->total(), other.impl_->total()));
+  if (here && there) {
+    const Dyadic exact = other.impl_->total();
+    return measured(widthwise::minus(impl_->total(), exact), f, exact);
+  }
   const double x = here ? 0 : impl_->without_number();
   const double y = there ? 0 : other.impl_->without_number();
-  return x == y || (std::isnan(x) && std::isnan(y)) ? 0 : x - y;
+  return x == y || (std::isnan(x) && std::isnan(y)) ? Difference{} : endless(x - y);
+}
+
+Difference ExactSum::error(const Format& f, const void* result, const ExactSum& measure) const {
+  const Value v = value_of(f, result);
+  if (impl_->kind() != Kind::finite) {
+    const bool same =
+        impl_->kind() == v.kind && (v.kind == Kind::nan || v.negative == impl_->minus_infinity);
+    return same ? Difference{} : endless(no_number);
+  }
+  if (v.kind == Kind::nan) return endless(no_number);
+  if (v.kind == Kind::infinite) return endless(v.negative ? -infinite : infinite);
+  Dyadic computed = v.kind == Kind::zero ? Dyadic{} : magnitude_of(v);
+  if (v.negative) computed.significand = -computed.significand;
+  const Dyadic error = widthwise::minus(computed, impl_->total());
+  if (measure.impl_->kind() == Kind::finite) return measured(error, f, measure.impl_->total());
+  return error.significand == 0 ? Difference{} : endless(as_double(error));
 }
 
 Deviation ExactSum::deviation(const Format& f, const void* result) const {
-  const Value v = value_of(f, result);
-  if (impl_->kind() != Kind::finite) return impl_->of_no_number(v.kind, v.negative);
-  const Dyadic exact = impl_->total();
-  const Dyadic magnitude = plus(impl_->sums[false], impl_->sums[true]);
-  Deviation d{.ulps = infinite,
-              .relative = infinite,
-              .error = v.kind == Kind::nan ? no_number
-                       : v.negative        ? -infinite
-                                           : infinite,
-              .exact = as_double(exact),
-              .magnitude = as_double(magnitude),
-              .condition = relative(magnitude, exact)};
-  if (v.kind == Kind::infinite || v.kind == Kind::nan) return d;
-  const Dyadic computed = v.kind == Kind::zero ? Dyadic{} : magnitude_of(v);
-  const Dyadic error =
-      v.negative ? widthwise::minus({}, plus(computed, exact)) : widthwise::minus(computed, exact);
-  d.ulps = relative(error, {1, last_place(f, exact)});
-  d.relative = relative(error, exact);
-  d.error = as_double(error);
-  return d;
+  const Difference found = error(f, result, *this);
+  if (impl_->kind() != Kind::finite) return {found, impl_->without_number(), infinite, no_number};
+  const Dyadic exact = impl_->total(), magnitude = plus(impl_->sums[false], impl_->sums[true]);
+  return {found, as_double(exact), as_double(magnitude), relative(magnitude, exact)};
 }
 
 namespace {

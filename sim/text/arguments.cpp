@@ -46,7 +46,19 @@ constexpr OtherName other_names[] = {
     {"fraction", "frac"},
     {"frac_bits", "frac"},
     {"interval", "promote"},
+    {"format", "a"},
+    {"fmt", "a"},
 };
+
+// Behind a semicolon that was meant for a comma.
+constexpr std::string_view keys[] = {"a",    "b",     "c",     "product", "node",    "sum",
+                                     "out",  "fan",   "lanes", "align",   "floor",   "width",
+                                     "frac", "final", "scale", "promote", "tininess"};
+
+bool is_key(std::string_view word) {
+  return std::ranges::find(keys, word) != std::end(keys) ||
+         std::ranges::find(other_names, word, &OtherName::text) != std::end(other_names);
+}
 
 constexpr bool letter(char c) { return ('a' <= c && c <= 'z') || c == '_'; }
 constexpr bool word_end(char c) { return letter(c) || ('0' <= c && c <= '9'); }
@@ -67,6 +79,7 @@ Arguments::Arguments(Scanner& in, std::string_view kind, std::string_view regist
 void Arguments::read_argument() {
   const std::size_t at = in_.at();
   refuse_missing_comma(at);
+  refuse_semicolon(at);
   const std::string key(in_.ahead(key_ends));
   in_.skip(key.size());
   if (!in_.accept('=')) {
@@ -111,6 +124,18 @@ void Arguments::refuse_missing_comma(std::size_t at) {
   }
 }
 
+// mac(e4m3fn; sum=e5m10): semicolons stand between a format's options.
+void Arguments::refuse_semicolon(std::size_t at) {
+  const std::string_view text = in_.ahead(",)");
+  for (std::size_t mark = 0; (mark = text.find(';', mark)) != text.npos; ++mark) {
+    const std::size_t next = text.find_first_not_of(" \t\r\n", mark + 1);
+    if (next == text.npos) return;
+    const std::string_view word = text.substr(next, text.find_first_of("=;: \t\r\n", next) - next);
+    if (is_key(word) && text.substr(next + word.size()).starts_with('='))
+      in_.fail(at + mark, fmt::format("found ';'; wanted ',' in front of {}", quoted(word)));
+  }
+}
+
 // mac(e9m14:rtz): a rounding is of what is rounded to it, and the format in front is of everything.
 void Arguments::refuse_rounding_in_front() {
   const std::size_t at = in_.at();
@@ -144,13 +169,13 @@ Round Arguments::read_round() {
 
 Format Arguments::format(std::string_view key, const std::optional<Format>& otherwise) {
   const auto given = take(key, [&] { return read_format(in_); });
-  if (!given && !otherwise) fail(key, "is missing, and no first format stands for it");
+  if (!given && !otherwise) fail_missing(key, ", and no first format stands for it");
   return given ? *given : *otherwise;
 }
 
 Round Arguments::rounded(std::string_view key, const std::optional<Format>& otherwise) {
   const auto given = rounded(key);
-  if (!given && !otherwise) fail(key, "is missing, and no first format stands for it");
+  if (!given && !otherwise) fail_missing(key, ", and no first format stands for it");
   return given ? *given : Round{.fmt = *otherwise};
 }
 
@@ -208,7 +233,7 @@ std::optional<std::int64_t> Arguments::integer(std::string_view key) {
 
 std::int64_t Arguments::needed_integer(std::string_view key, std::string_view what) {
   const auto given = integer(key);
-  if (!given) fail(key, fmt::format("is missing: {}", what));
+  if (!given) fail_missing(key, fmt::format(": {}", what));
   return *given;
 }
 
@@ -254,6 +279,19 @@ std::string Arguments::hint_at(const Argument& a) const {
     return ": operations have one; a unit's NaN is nan_bits in its TOML";
   if (is_format_option(a.key)) return ": " + option_hint(a.key);
   return nearest(a.key, asked_);
+}
+
+// Unless another of its names is there.
+void Arguments::fail_missing(std::string_view key, std::string_view why) const {
+  const auto means = [&](const OtherName& other, const Argument& a) {
+    return other.text == a.key && (other.key == its_register ? register_key_ : other.key) == key;
+  };
+  for (const Argument& a : arguments_)
+    if (std::ranges::any_of(other_names, [&](const OtherName& other) { return means(other, a); }) ||
+        (!a.taken && !nearest(a.key, {&key, 1}).empty()))
+      in_.fail(a.key_at, fmt::format("{} has no {}: it is {}= here, as {}={}", kind_, quoted(a.key),
+                                     key, key, value_of(a)));
+  fail(key, fmt::format("is missing{}", why));
 }
 
 void Arguments::fail(std::string_view key, std::string_view message) const {

@@ -46,11 +46,13 @@ class Arguments {
   void read_argument();
   void end_argument();
   void refuse_missing_comma(std::size_t at);
+  void refuse_semicolon(std::size_t at);
   [[noreturn]] void refuse_rounding_in_front();
   std::string value_of(const Argument& a) const;
   std::string register_format() const;
   std::string option_hint(std::string_view key) const;
   std::string second_hint(std::string_view text) const;
+  [[noreturn]] void fail_missing(std::string_view key, std::string_view why) const;
   std::string hint_at(const Argument& a) const;
   template <class Read>
   auto take(std::string_view key, Read read) -> std::optional<decltype(read())>;

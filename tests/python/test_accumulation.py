@@ -205,7 +205,7 @@ def test_it_prints_and_plots_with_bounds_and_bands():
         "where 90% of seeds and sums lie",
         "of it by rounding the operands",
         "bound of the largest (Higham)",
-        "likely bound of the largest (99%, Higham and Mary)",
+        "likely bound of the largest\n(99%, Higham and Mary)",
     ]
     drawn = [line for line in ax.get_lines() if len(line.get_xdata())]
     assert len(drawn) == 2 + 2 + 2 * 2 and len(ax.collections) == 2 + 1

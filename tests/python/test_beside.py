@@ -135,7 +135,8 @@ def test_a_fault_in_another_number_system_shows_at_its_stage(tmp_path, f):
     folder = tmp_path / "hw"
     ww.export(f"add({f}, b=e5m10)", folder, "dut", vectors=200)
     replace(folder / "rtl" / file, right, fault)
-    make(folder, "wave")
+    said = make(folder, "wave").stdout
+    assert re.search(r"^wave: build/dut.vcd, of \d+ vectors, [1-9]\d* errors$", said, re.M), said
     for vector in vectors_of(folder):
         a, b = ww.from_bits(vector["a"], f), ww.from_bits(vector["b"], "e5m10")
         beside = ww.trace_operation("add", a, b, format=f).beside(folder / "build" / "dut.vcd")

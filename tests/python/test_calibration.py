@@ -257,6 +257,21 @@ def test_a_plot_names_each_method_and_its_error():
         assert "mean squared error" in below.get_ylabel()
 
 
+def test_methods_of_one_threshold_hide_none_of_each_other_in_a_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    c = ww.Calibrator("mse", bits=4)
+    c.observe(np.array([0.01] * 90 + [50.0] * 10))  # any threshold but the largest costs more
+    above, below = c.plot()
+    lines = [line for line in above.get_lines() if line.get_xdata()[0] == 50]
+    assert len({line._unscaled_dash_pattern[0] for line in lines}) == len(lines) > 1
+    assert {line.get_linestyle() for line in above.get_legend().get_lines()} == {"-"}
+    below.figure.canvas.draw()
+    marks = [x for x in below.get_lines() if x.get_marker() != "None"]
+    seen = {tuple(x.get_transform().transform((x.get_xdata()[0], 1)).round(1)) for x in marks}
+    assert len(seen) == len(marks) == 4 == len({x.get_marker() for x in marks})
+
+
 BAD = [
     ({"method": "kl"}, "method = 'kl': it may be 'minmax', 'percentile'"),
     ({"method": "mse", "bits": 25}, "bits = 25: method 'mse' takes 2 to 24"),
@@ -265,6 +280,12 @@ BAD = [
     ({"method": "percentile", "percentile": 101}, "percentile = 101: it may be 50 to 100"),
     ({"method": "percentile", "percentile": "99"}, "percentile = '99'"),
 ]
+
+
+def test_bits_are_an_integer():
+    for bits in ("8", 8.0, None, [8]):
+        with pytest.raises(TypeError, match="bits = .*: an integer is wanted"):
+            ww.calibrate([1.0, 2.0], "mse", bits)
 
 
 @pytest.mark.parametrize("how, message", BAD)

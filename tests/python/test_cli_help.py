@@ -151,6 +151,22 @@ def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
             "--lanes = 3 of add(e5m10): an operation has none; leave --lanes out",
         ),
         (["op", "add", "e5m10", "-x", "1"], "unrecognized arguments: -x"),
+        (
+            ["verify"],
+            "required: --op; a call is widthwise vectors --op add --format e5m2 -n 99 | w",
+        ),
+        (
+            ["verify", "--op", "add", "v.txt"],
+            "v.txt; a call is widthwise vectors --op add --format e5m2 -n 99 | widthwise verify",
+        ),
+        (
+            ["quantize", "x.npy", "e4m3fn", "y.npy"],
+            "arguments: y.npy; a call is widthwise quantize a.npy codes.npy --format e4m3fn (see",
+        ),
+        (
+            ["sweep"],
+            "required: UNIT; a call is widthwise sweep 'mac(e5m10)' hopper.f16.f32 --random",
+        ),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
     ],
 )

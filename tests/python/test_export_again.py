@@ -43,9 +43,9 @@ def test_what_was_changed_is_kept_and_named_and_force_writes_it_anew(tmp_path):
     assert (folder / "rtl" / "adder.v").read_text() == own
     facts = json.loads(export(*words, "--json").stdout)
     assert facts["kept"] == [f"{folder}/rtl/adder.v"]
-    with pytest.warns(UserWarning, match=r"kept as .*: rtl/adder\.v \(force=True"):
+    with pytest.warns(UserWarning, match=r"kept as .*: rtl/adder\.v \(force=True") as told:
         made = ww.export("add(e4m3fn)", folder, "adder", vectors=5)
-    assert made.kept == [folder / "rtl" / "adder.v"]
+    assert made.kept == [folder / "rtl" / "adder.v"] and told[0].filename == __file__
     assert export(*words, "--force").stderr == ""
     assert contents(folder) == before | {"results.xml": b"cocotb's"}
     assert os.listdir(tmp_path) == ["hw"]
@@ -309,3 +309,8 @@ def test_plain_make_takes_a_minute_at_most_and_says_what_it_has_left(tmp_path):
     assert done.returncode == 0 and left == ["yosys", "icarus"], done.stdout
     process = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
     assert not process.exists() or process.read_text().split()[2] == "Z"
+
+
+def test_no_path_is_no_folder():
+    with pytest.raises(ValueError, match="directory = '': a folder's path is wanted, as 'out/mac'"):
+        ww.export("add(e2m1fn)", "")

@@ -1,5 +1,6 @@
 """Errors against the data as given, split, and without end where the result is no number."""
 
+import re
 from fractions import Fraction
 from math import inf
 
@@ -168,6 +169,32 @@ def test_a_bound_that_is_not_known_is_infinite_where_numbers_overflow():
     assert (likely[..., 1] == inf).all()
 
 
+@pytest.mark.parametrize("unit", ["mac(e15m10)", "fma(e20m7)", "mac(e20m10, sum=e20m4)"])
+@pytest.mark.parametrize("exponent", ["300", "-300", "900", "-900"])
+def test_parts_of_an_error_past_a_doubles_range_are_as_they_are(unit, exponent):
+    """Products of some 10^+-600 and beyond, which a double takes for infinite, or for 0."""
+    u, numbers = (
+        ww.Unit(unit),
+        [Fraction(x) * Fraction(10) ** int(exponent) for x in ("1.1", "2.3", "3.7")],
+    )
+    a, found = ww.array(numbers, u.a), study.accumulation(numbers, numbers, unit)
+    exact = sum(x * x for x in numbers)
+    read = sum(x * x for x in a.to_fractions())
+    z = ww.dot(a, a, unit=u).to_fractions()[()]
+    wanted = {None: z - exact, "operands": read - exact, "accumulation": z - read}
+    place = Fraction(2) ** (floor_log2(exact) - u.result_format.fraction_bits)
+    for part, error in wanted.items():
+        for measure, by in (("relative", exact), ("ulps", place)):
+            got = found.measured(measure, part)[unit][0, 0, -1]
+            assert got == pytest.approx(float(abs(error / by)), rel=1e-12) and got > 0
+
+
+def floor_log2(x):
+    """Of a Fraction above 0."""
+    at = x.numerator.bit_length() - x.denominator.bit_length()
+    return at if Fraction(2) ** at <= x else at - 1
+
+
 # --- Widths --------------------------------------------------------------------------------------
 
 
@@ -200,6 +227,9 @@ def test_against_the_operands_their_rounding_is_left_out():
     assert least == 2 and "of_operands" not in rows.columns
     for tolerance in (-1, inf, float("nan")):
         with pytest.raises(ValueError, match="a number is wanted, 0 or more and finite"):
+            study.smallest_width(text, [3], data, tolerance=tolerance)
+    for tolerance in ("1%", None, True, [1e-3]):
+        with pytest.raises(TypeError, match="tolerance = .*: a number is wanted, as 1e-3"):
             study.smallest_width(text, [3], data, tolerance=tolerance)
 
 
@@ -236,6 +266,18 @@ def test_sources_add_up_to_the_error_of_the_data(unit):
     z = ww.dot(ww.array(a, u.a), ww.array(b, u.b), unit=u, c=ww.array(0.1, u.c))
     assert found.total() == z.to_fractions()[()] - exact_sum(a, b) - Fraction(0.1)
     assert found.total("operands") != 0 and "against the data as given" in repr(found)
+
+
+@pytest.mark.parametrize("exponent", [300, -300])
+def test_sources_past_a_doubles_range_are_printed_in_digits(exponent):
+    numbers = [Fraction(x) * Fraction(10) ** exponent for x in ("1.1", "2.3")]
+    found = study.sources(numbers, numbers, "mac(e15m10)")
+    said = re.search(r"computed - exact = (\S+),", str(found))[1]
+    total, shown = found.total(), Fraction(said)
+    assert shown and abs(shown - total) <= abs(total) / 1000
+    sums = {row["source"]: row["sum"] for row in found.table().records()}
+    assert abs(Fraction(sums["operands"]) - sum(found.of("operands"))) <= abs(total)
+    assert study.sources([1.0], [1.0], "mac(e15m10)").table().rows[0][2] == 0.0
 
 
 def test_sources_of_a_sum_that_is_no_number_are_infinite():

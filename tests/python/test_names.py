@@ -53,12 +53,32 @@ def test_tab_offers_the_names_of_presets_and_formats():
         ("relu", "np.maximum(x, 0)"),
         ("softmax", "the operations of IEEE 754-2019"),
         ("isclose", "np.isclose(x, y) takes Arrays"),
+        ("smallest_width", "ww.study.smallest_width there is"),
+        ("accumulations", "ww.study.accumulation there is"),
     ],
 )
 def test_a_name_that_is_not_there_leads_on(name, way):
     with pytest.raises(AttributeError, match=re.escape(f"'{name}'; ") + ".*" + re.escape(way)):
         getattr(ww, name)
     assert not hasattr(ww, name)
+
+
+def test_a_part_that_is_imported_on_its_own_is_told_of():
+    for name in ("torch", "jax", "tensorflow", "onnx", "compat"):
+        said = str(_names.NoSuchName(name, "widthwise"))
+        assert said.endswith(f"; import widthwise.{name}, which brings it")
+
+
+def test_studies_offer_their_names_and_lead_on():
+    assert dir(ww.study) == sorted(ww.study.__all__)
+    for name, way in {"sweep": "ww.sweep there is", "acumulation": "ww.study.accumulation"}.items():
+        with pytest.raises(AttributeError, match=f"'widthwise.study' has no .*{way}"):
+            getattr(ww.study, name)
+
+
+def test_tab_offers_the_columns_of_findings():
+    found = ww.sweep("mac(e5m10)", [1.0], [1.0])
+    assert found._ipython_key_completions_() == found.columns
 
 
 def test_every_way_on_names_what_there_is():
@@ -169,6 +189,24 @@ def test_an_export_of_fma_is_the_operation_unless_a_unit_is_meant(tmp_path):
         (lambda x: ww.Format(9), "format = 9: a text as 'e5m10' is wanted"),
         (lambda x: ww.Format("e5m10", "rtz"), "format = 'e5m10', 'rtz': a text as 'e5m10'"),
         (lambda x: ww.Unit("mac", "e5m10"), "unit = 'mac', 'e5m10': a text as 'mac(e5m10)'"),
+        (lambda x: ww.Format(e=5, m=10), "'e'; a call is ww.Format('e5m10')"),
+        (lambda x: ww.Unit(), "ww.Unit asks for text: as ww.Unit('mac(e5m10)')"),
+        (lambda x: ww.Unit("mac(e5m10)", rounding="rtz"), "a call is ww.Unit('mac(e5m10)')"),
+        (lambda x: ww.export("mac(e5m10)"), "ww.export asks for directory: as ww.export('mac(e5m"),
+        (lambda x: ww.sweep("mac(e5m10)", x), "ww.sweep asks for b: as ww.sweep(['mac(e5m10)'], a"),
+        (lambda x: ww.trace("mac(e5m10)"), "ww.trace asks for a and b: as ww.trace('mac(e5m10)',"),
+        (lambda x: ww.trace_operation(), "ww.trace_operation asks for op: as"),
+        (lambda x: ww.verify(), "ww.verify asks for what: as ww.verify('add', format='e5m10')"),
+        (lambda x: ww.explain("mac(e5m10)", 9), "ww.explain asks for n and k: as ww.explain("),
+        (lambda x: ww.study.sources(x, x), "ww.study.sources asks for unit: as ww.study.sources("),
+        (lambda x: ww.study.stagnation(x, x), "ww.study.stagnation asks for unit"),
+        (lambda x: ww.study.error_growth(x, x), "ww.study.error_growth asks for units: as"),
+        (lambda x: ww.study.streamed(x), "ww.study.streamed asks for units"),
+        (lambda x: ww.study.accumulation(units=[]), "ww.study.accumulation asks for a"),
+        (
+            lambda x: ww.study.smallest_width("mac(e{width}m10)", range(2, 9), x, 1e-3),
+            "ww.study.smallest_width asks for tolerance: as ww.study.smallest_width(",
+        ),
         (lambda x: sum(x), "sum(x) leaves the order of its sums unsaid; ww.sum(x, unit='mac("),
         (lambda x: sum([x, x]), "sum(x) leaves the order of its sums unsaid"),
         (lambda x: sum(y for y in x), "sum(x) leaves the order"),
@@ -187,7 +225,9 @@ def test_errors_from_within_a_function_are_its_own():
 
 def test_methods_that_an_array_has_not_lead_on():
     x = ww.array([1.0], "e5m10")
-    for name, way in {"sum": "ww.sum(x, unit=", "mean": "ww.sum(", "dot": "ww.dot("}.items():
+    ways = {"sum": "ww.sum(x, unit=", "mean": "ww.sum(", "dot": "ww.dot(", "numpy": ".to_float64()"}
+    ways |= {"codes": ".bits", "cast": ".astype(format)", "to_fraction": ".to_fractions is there"}
+    for name, way in ways.items():
         with pytest.raises(AttributeError, match=rf"'{name}': .*{re.escape(way)}"):
             getattr(x, name)
 

@@ -297,6 +297,17 @@ def same(ours, theirs):
     assert (np.signbit(ours) == np.signbit(theirs))[~np.isnan(theirs)].all()
 
 
+@pytest.mark.parametrize("f", ["e5m10", "posit16", "fixed8.4", "binary128", "takum16"])
+def test_single_numbers_make_single_numbers(f):
+    x, y = ww.array(1.0, f), ww.array(2.0, f)
+    one = (ww.nextafter(x, y), ww.nextafter(x, x), ww.spacing(x), ww.fmod(y, x), ww.ldexp(x, 1))
+    one += (np.nextafter(x, 2), ww.next_up(x), ww.add(x, y), ww.max_num(x, y), ww.copysign(x, y))
+    one += (x.astype("e8m23"), ww.abs(x), x[()])
+    assert [z.shape for z in one] == [()] * len(one)
+    assert ww.nextafter(x, y, flags=True)[1].shape == ()
+    assert ww.nextafter(x, ww.array([2.0, 0.0], f)).shape == (2,)
+
+
 @pytest.mark.parametrize("format", NUMPY)
 @pytest.mark.parametrize("function", [np.fmod, np.nextafter])
 def test_functions_of_two_agree_with_numpy(format, function):

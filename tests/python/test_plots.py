@@ -70,6 +70,81 @@ def test_lines_that_lie_on_each_other_give_way(terms):
     assert len({*one.get_markevery()} - {*other.get_markevery()}) > 4
 
 
+def places_of_marks(ax, figure_lines):
+    """Where marks are seen, in pixels, line by line."""
+    ax.figure.canvas.draw()
+    seen = []
+    for line in figure_lines:
+        every = line.get_markevery()
+        points = np.column_stack([line.get_xdata(), line.get_ydata()])
+        points = points if every is None else points[every]
+        seen.append({tuple(at) for at in line.get_transform().transform(points).round(1)})
+    return seen
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("value", [0.0, 500.0, 0.1])
+def test_equal_lines_of_few_points_hide_no_mark_of_each_other(value, count):
+    """Errors of 0, without end and in between; of one point, fewer than lines, and more."""
+    units = ["kulisch(e4m3fn)", "kulisch(e4m3fn, c=e5m2)", "dot(e4m3fn)", "dot(e4m3fn, c=e5m2)"]
+    lengths = [2 * i + 2 for i in range(count)]
+    ax = study.error_growth([value] * 12, None, units, lengths=lengths).plot()
+    drawn = [line for line in ax.get_lines() if line.get_marker() not in ("None", "_")]
+    drawn = [line for line in drawn if len(line.get_xdata())]
+    marks = [seen for seen in places_of_marks(ax, drawn) if seen]
+    assert sum(map(len, marks)) == len(set.union(*marks))
+    looks = {
+        (line.get_color(), line.get_marker())
+        for line, seen in zip(drawn, places_of_marks(ax, drawn), strict=True)
+        if any(np.isfinite(at).all() for at in seen)
+    }
+    assert len(looks) == len(units)
+
+
+def test_lengths_are_counted_whole(terms):
+    for found in (
+        study.error_growth(terms, None, "mac(e5m2)", lengths=[3, 5]),
+        study.error_growth(terms, None, "mac(e5m2)", lengths=[3]),
+        study.sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)"),
+        study.stagnation([256.0, 1.0, 1.0], None, "mac(bfloat16)"),
+    ):
+        ax = found.plot()
+        ax.figure.canvas.draw()
+        (low, high), ticks = ax.get_xlim(), ax.get_xticks()
+        shown = [tick for tick in ticks if low <= tick <= high]
+        assert shown and all(tick == round(tick) for tick in shown)
+
+
+def test_a_sum_without_an_error_says_so():
+    found = study.sources([1.0] * 4, None, "mac(e4m3fn)")
+    ax = found.plot()
+    assert [text.get_text() for text in ax.texts] == ["no error"]
+    assert ax.get_xlim() == (0, 4) == (0, found.length)
+
+
+def test_bounds_without_end_stand_at_the_upper_end(terms):
+    """Of 4 digits and 300 terms there is none: k u is past 1."""
+    found = study.accumulation(terms, None, "neumaier(e4m3fn)", lengths=[3, 100, 300])
+    ax = found.plot(bounds=True)
+    bound, above = [x for x in ax.get_lines() if x.get_label().startswith("_bound of the largest")]
+    assert np.isfinite(bound.get_ydata()).tolist() == [True, False, False]
+    assert bound.get_markevery() == [0] and bound.get_marker() == "_"  # alone, and yet seen
+    assert above.get_ydata().tolist()[1:] == [1, 1] and np.isnan(above.get_ydata()[0])
+    assert "infinite" in [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("band", [0, 1, 90, -0.5, float("nan")])
+def test_a_band_that_is_no_share_is_named(terms, band):
+    found = study.error_growth(terms, None, "mac(e5m2)")
+    with pytest.raises(ValueError, match=f"band = {band}: it may be above 0 and below 1, as 0.9"):
+        found.plot(band=band)
+    with pytest.raises(ValueError, match="confidence = .*: it may be above 0 and below 1"):
+        found.band(band)
+    for wrong in (True, "0.9", [0.9]):
+        with pytest.raises(TypeError, match=r"band = .*: a share is wanted, as 0\.9"):
+            found.plot(band=wrong)
+
+
 def test_zeros_and_infinities_stand_at_the_ends():
     units = ["mac(e5m2)", "mac(e4m3fn)", "kulisch(binary64)"]
     ax = study.accumulation([64.0] * 9, None, units, lengths=range(1, 10)).plot()

@@ -174,7 +174,7 @@ def test_exact_values_that_are_no_numbers_are_told():
     x[0, 0], x[2, 1] = np.inf, np.nan
     found = ww.sweep(["mac(e8m7)", "mac(posit16)"], np.abs(x), np.ones((8, 5)), metrics=["exact"])
     assert found.meta["no_number"] == 10
-    assert "; exact values that are no numbers: 10" in str(found).splitlines()[0]
+    assert "; exact values that are no numbers of binary64: 10" in str(found).splitlines()[0]
     whole = ww.sweep(["mac(e8m7)"], x[1], np.ones(8))
     assert whole.meta["no_number"] == 0 and "no numbers" not in str(whole)
 
@@ -231,6 +231,12 @@ def test_data_of_any_kind_that_binary64_holds_are_swept():
     for wrong, message in (([None], "^a holds a NoneType"), ([1j], "^a holds a complex")):
         with pytest.raises(TypeError, match=message):
             ww.sweep("mac(e5m10)", wrong, [1.0])
+
+
+def test_a_parameter_without_values_is_named():
+    with pytest.raises(ValueError, match=r"m is empty; give it a value at least, as m=\[…\]"):
+        ww.grid("mac(e{e}m{m})", e=iter([4, 5]), m=[])
+    assert len(ww.grid("mac(e{e}m3)", e=iter([4, 5]))) == 2
 
 
 def test_not_finite_is_an_integer():
@@ -380,6 +386,22 @@ def test_an_exact_sum_past_binary64_is_no_infinity():
         assert found.meta["no_number"] == 1 and found["exact"].max() == np.ndim(a) / 2 - 0.5
     infinite = ww.sweep("mac(binary64)", [[np.inf, 1e308]], [[1.0], [1e308]])
     assert infinite["exact"].tolist() == [1]
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_what_binary64_does_not_hold_is_no_zero_and_no_infinity(size):
+    """Products of 10^600 and 10^-600, finite in 15 exponent bits; nothing tells their errors."""
+    x = np.full((2, 3), size)
+    found = ww.sweep(["mac(e15m52)", "kulisch(e5m10, out=e15m10)"], x, x.T)
+    assert found["not_finite"][0] == 0 and found["exact"].tolist() == [0, 0]
+    assert found["rel_norm"].tolist() == found["max_abs"].tolist() == [np.inf] * 2
+    assert "exact values that are no numbers of binary64: 4" in str(found)
+    with pytest.raises(ValueError, match="scale the data by a power of two, or ask ww.study.acc"):
+        found.best("rel_norm")
+    mixed = ww.sweep("mac(binary64)", [[size, 0.0], [1.0, 0.0]], [[size], [0.0]])
+    assert mixed.meta["no_number"] == 1 and mixed["exact"].tolist() == [0.5]
+    least = ww.sweep("mac(binary64)", [[5e-324, 0.0]], [[1.0], [size]])  # subnormal, and exact
+    assert least.meta["no_number"] == 0 and least["exact"].tolist() == [1]
 
 
 def test_parts_of_outputs_without_an_exact_number_are_a_studys():

@@ -183,6 +183,8 @@ def test_its_picture_has_every_layer_format_and_range():
     ]  # fmt: skip
     assert [t.get_text() for t in left.get_legend().get_texts()] == ["e4m3fn", "int8"]
     assert all(len(line.get_xdata()) == 3 for line in left.get_lines())
+    one, other = (sorted(line.get_ydata()) for line in left.get_lines())  # which hide no mark
+    assert (np.subtract(other, one) > 0.2).all() and np.allclose(np.add(one, other) / 2, range(3))
     assert len(right.patches) == 6 and left.figure.get_suptitle() == "three layers"
     low, high = right.patches[0].get_x(), right.patches[0].get_x() + right.patches[0].get_width()
     row = next(r for r in found.records() if r["layer"] == found.layers[0])

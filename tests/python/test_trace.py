@@ -73,6 +73,8 @@ def test_losses_are_data_and_with_the_result_make_the_exact_sum(unit):
     assert [text != "" for text in column] == [x != 0 for x in trace.lost]
     with pytest.raises(ValueError, match=r"stage = 'sum': the trace has unpack, "):
         trace.select("sum")
+    with pytest.raises(ValueError, match=r"lane = 99: the trace has 0, 1, "):
+        trace.select(lane=99)
 
 
 def test_a_loss_without_a_figure_is_none():

@@ -45,6 +45,14 @@ reveal_type(ww.conv1d(m, m, unit="mac(e5m10)", stride=2))  # Array
 reveal_type(x[0])  # Array
 reveal_type(x + x)  # Array
 reveal_type(2 * x)  # Array
+reveal_type(x**2)  # Array
+reveal_type(round(x[0], 2))  # Array
+reveal_type(round(x[0]))  # int
+reveal_type(ww.nextafter(x, x))  # Array
+reveal_type(ww.spacing(x))  # Array
+reveal_type(ww.fmod(x, x, flags=True))  # tuple[Array, ndarray[uint8]]
+reveal_type(ww.ldexp(x, 2, rounding="rtz"))  # Array
+reveal_type(ww.frexp(x)[0])  # Array
 reveal_type(-x)  # Array
 reveal_type(m @ m)  # Array
 reveal_type(x < x)  # ndarray[bool]
@@ -64,6 +72,7 @@ ww.Format(9, 14)
 ww.sum(x)
 ww.dot(x, x)
 ww.add(x)
+x**3
 ww.add(x, x, mode="rtz")
 ww.dot(x, x, unit="mac(e5m10)", engin="auto")
 """
@@ -107,11 +116,13 @@ PROTOCOLS = {
     **dict.fromkeys(("add", "divide", "minimum", "max_num", "remainder"), _types.Binary),
     "fma": _types.Ternary,
     **dict.fromkeys(("abs", "next_up", "negate"), _types.ExactUnary),
-    "copysign": _types.ExactBinary,
+    **dict.fromkeys(("copysign", "nextafter"), _types.ExactBinary),
+    "fmod": _types.Binary,
+    "spacing": _types.ExactUnary,
     **dict.fromkeys(("equal", "less_signaling", "total_order"), _types.Comparison),
     "convert": _types.Conversion,
     "round_to_integral": _types.ToIntegral,
-    "scaleb": _types.Scaling,
+    **dict.fromkeys(("scaleb", "ldexp"), _types.Scaling),
     "array": _types.FromValues,
     "from_integer": _types.FromIntegers,
     **dict.fromkeys(("dot", "matmul"), _types.Dots),

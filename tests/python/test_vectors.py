@@ -380,6 +380,11 @@ def test_what_is_no_designs_is_refused(options, message):
     assert status == 2 and err.startswith(f"widthwise: {message}"), err
 
 
+def test_a_units_lines_without_flags_lead_to_the_option():
+    said = "it has 4 fields; 5 are wanted: a b c y flags; where there are no flags, say so (--flags"
+    assert said in check_design("3C00 4000 0000 4000\n", "mac(e5m10)")[2]
+
+
 def test_a_pair_of_operands_has_one_result():
     lines = "+0F.000  +0F.000\n=> +10.000 .....\n"
     assert check(lines, "add", "binary16")[:2] == (0, "1 vectors, 0 errors")

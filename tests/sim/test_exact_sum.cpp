@@ -107,20 +107,59 @@ TEST_CASE("ExactSum: the difference of two sums of codes in several formats") {
   x.add(&one, &one, nullptr, nullptr), y.add(&one, &one, nullptr, nullptr);
   y.read(wide);  // what y holds stays
   y.add(&above, &above, nullptr, nullptr);
-  CHECK(x.minus(x) == 0);
-  CHECK(y.minus(x) == 1 + 0x1p-22 + 0x1p-46);
-  CHECK(x.minus(y) == -(1 + 0x1p-22 + 0x1p-46));
+  const Format& f = narrow.out.fmt;
+  CHECK(x.minus(x, f).error == 0);
+  CHECK(y.minus(x, f).error == 1 + 0x1p-22 + 0x1p-46);
+  CHECK(x.minus(y, f).error == -(1 + 0x1p-22 + 0x1p-46));
   const std::uint32_t minus_unit = 0xbf800000;
   y.add(&minus_unit, &unit, nullptr, nullptr);
-  CHECK(y.minus(x) == 0x1p-22 + 0x1p-46);
+  CHECK(y.minus(x, f).error == 0x1p-22 + 0x1p-46);
   ExactSum above_all(narrow), below_all(narrow), none(narrow);
   above_all.start(&infinity), below_all.start(&minus), none.start(&nan);
-  CHECK(above_all.minus(x) == INFINITY);
-  CHECK(x.minus(above_all) == -INFINITY);
-  CHECK(below_all.minus(x) == -INFINITY);
-  CHECK(above_all.minus(below_all) == INFINITY);
-  CHECK(above_all.minus(above_all) == 0);
-  CHECK(std::isnan(none.minus(x) + x.minus(none) + none.minus(above_all)));
+  CHECK(above_all.minus(x, f).error == INFINITY);
+  CHECK(x.minus(above_all, f).error == -INFINITY);
+  CHECK(below_all.minus(x, f).error == -INFINITY);
+  CHECK(above_all.minus(below_all, f).error == INFINITY);
+  CHECK(above_all.minus(above_all, f).error == 0);
+  CHECK(
+      std::isnan(none.minus(x, f).error + x.minus(none, f).error + none.minus(above_all, f).error));
+}
+
+TEST_CASE("ExactSum: parts of an error are measured by the sum that is asked for") {
+  const Unit u = parse_unit("mac(e5m10)");
+  const Format& f = u.out.fmt;
+  const std::uint16_t one = 0x3c00, two = 0x4000, three = 0x4200, nan = 0x7e00, zero = 0;
+  ExactSum given(u), read(u), nothing(u), none(u);
+  given.start(&two), read.start(&one), nothing.start(nullptr), none.start(&nan);
+  Difference d = read.error(f, &three, given);  // 3 - 1, by 2
+  CHECK((d.ulps == 1024 && d.relative == 1 && d.error == 2));
+  d = read.minus(given, f);  // 1 - 2, by 2
+  CHECK((d.ulps == 512 && d.relative == 0.5 && d.error == -1));
+  CHECK(read.error(f, &one, none).ulps == 0);
+  CHECK(std::isinf(read.error(f, &two, none).relative));
+  CHECK(std::isinf(read.error(f, &two, nothing).relative));
+  CHECK(nothing.error(f, &zero, nothing).relative == 0);
+}
+
+TEST_CASE("ExactSum: parts of an error past a double's range have figures") {
+  const Unit u = parse_unit("mac(e20m10)");
+  const Format& f = u.out.fmt;
+  // 2^100000 and one step above it, and 2^-100000.
+  const std::uint32_t large = (524287u + 100000u) << 10, above = large + 1,
+                      small = (524287u - 100000u) << 10;
+  for (const std::uint32_t code : {large, small}) {
+    ExactSum sum(u), other(u);
+    sum.start(&code);
+    const std::uint32_t next = code + 1;
+    other.start(&next);
+    CHECK(other.minus(sum, f).ulps == 1);
+    CHECK(other.minus(sum, f).relative == 0x1p-10);
+    CHECK(sum.error(f, &next, sum).ulps == 1);
+    CHECK(sum.error(f, &next, other).relative == doctest::Approx(1 / 1025.));
+  }
+  ExactSum sum(u);
+  sum.start(&large);
+  CHECK(sum.deviation(f, &above).error == INFINITY);
 }
 
 TEST_CASE("ExactSum: terms too far apart to add are refused") {

@@ -120,6 +120,17 @@ TEST_CASE("hints: a comma that is missing") {
   check_says("fma(e5m10, final=e4m3fn:rtz scale=e8m0fnu:32:term)", "in front of 'scale'");
   check_says("mac(e5m10;bias=3\tsum=e8m23)", "',' is missing in front of 'sum'");
   check_says("mac(e4m3fn e5m2)", "',' is missing in front of 'e5m2'");
+  check_says("mac(e4m3fn; sum=e5m10)",
+             "unit 'mac(e4m3fn; sum=e5m10)', column 11: found ';'; wanted ',' in front of 'sum'");
+  check_says("dot(e5m10;lanes=8)", "column 10: found ';'; wanted ',' in front of 'lanes'");
+  check_says("mac(e5m10, sum=e8m23; acc=e5m10)",
+             "column 21: found ';'; wanted ',' in front of 'ac");
+  check_says("mac(e5m10;daz;ftz;final=e4m3fn)", "column 18: found ';'; wanted ',' in front of 'fi");
+  check_says("tree(e5m10, fanin=4)", "column 13: tree has no 'fanin': it is fan= here, as fan=4");
+  check_says("tree(e5m10, lanes=4)", "tree has no 'lanes': it is fan= here, as fan=4");
+  check_says("fixedacc(e5m10, fraction=12)", "has no 'fraction': it is frac= here, as frac=12");
+  check_says("fixedacc(e5m10, frc=12)", "has no 'frc': it is frac= here, as frac=12");
+  check_says("mac(fmt=e5m10)", "column 5: mac has no 'fmt': it is a= here, as a=e5m10");
   check_says("mac(e5m10 daz)", "';' or ',' is missing in front of 'daz'");
   CHECK(error_of(parse_single_operation, "add(e5m10 out=e8m23)") ==
         "operation 'add(e5m10 out=e8m23)', column 11: ',' is missing in front of 'out'");

@@ -34,7 +34,14 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("the following arguments are required"):
+            message += self.call()
         raise ValueError(f"{message} (see {self.prog} --help)")
+
+    def call(self) -> str:
+        """The first of a command's examples."""
+        _, _, examples = (self.epilog or "").partition("examples:\n  ")
+        return f"; a call is {examples.splitlines()[0]}" if examples else ""
 
 
 def parser() -> Parser:
@@ -112,8 +119,10 @@ def refuse(unknown: Sequence[str], command: Parser) -> NoReturn:
     """What is no argument of a command, and what there is."""
     names = [name for x in command._actions for name in x.option_strings if name.startswith("--")]
     near = get_close_matches(unknown[0], names, 1, 0.75)
-    there = f"the nearest is {near[0]}" if near else f"there are {', '.join(sorted(names))}"
-    command.error(f"unrecognized arguments: {' '.join(unknown)}; {there}")
+    there = f"; the nearest is {near[0]}" if near else f"; there are {', '.join(sorted(names))}"
+    if not unknown[0].startswith("-"):  # one operand too many
+        there = command.call() or there
+    command.error(f"unrecognized arguments: {' '.join(unknown)}{there}")
 
 
 def in_options(text: str, command: Parser | None) -> str:

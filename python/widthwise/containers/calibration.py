@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _widthwise as core
+from .._settings import integer
 from .numbers import refuse_there
 from .parameters import binary32
 
@@ -39,7 +40,7 @@ def check_method(method: Any, bits: Any, percentile: Any) -> None:
     least, most = {"mse": (2, 24), "entropy": (2, 12), "cross_entropy": (2, 24)}.get(
         method, (1, 32)
     )
-    if not least <= bits <= most:
+    if not least <= integer("bits", bits) <= most:
         raise ValueError(f"bits = {bits}: method '{method}' takes {least} to {most}")
 
 

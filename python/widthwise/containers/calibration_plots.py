@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._table import Table
-from ..study.plots import COLOURS
+from ..study.plots import COLOURS, Look, gaps, mark_aside
 from .calibration import (
     GRID,
     METHODS,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SHOWN = ("minmax", "percentile", "mse", "entropy")
 COLUMNS = ["method", "lo", "hi", "mean squared error", "clamped"]
 MOST_BINS = 200
+NEAR = 80  # of an axis: a share of it that a mark takes
 GREY = "#7a7f87"
 
 
@@ -78,12 +79,20 @@ def draw(c: Calibrator, ax: Any, title: str | None) -> Any:
     found = ranges(c)
     draw_histogram(above, values, counts)
     draw_errors(below, values, counts, c.bits)
-    for (method, (lo, hi)), colour in zip(found.items(), COLOURS[1:], strict=False):
-        t = max(-lo, hi)
-        label = f"{method}: {float(t):.4g}"
-        above.axvline(float(t), color=colour, lw=1.6, label=label)
-        error = error_of(values, counts, t, c.bits)
-        below.plot(float(t), error, "o", color=colour, ms=6, label=f"{method}: {error:.3g}")
+    thresholds = {method: max(-lo, hi) for method, (lo, hi) in found.items()}
+    for i, (method, t) in enumerate(thresholds.items()):
+        look, error = Look(i + 1), error_of(values, counts, t, c.bits)
+        alike = [other for other, x in thresholds.items() if near(x, t, max(thresholds.values()))]
+        place, n = alike.index(method), len(alike)
+        above.axvline(
+            float(t),
+            color=look.colour,
+            lw=1.6,
+            ls=gaps(place, n),
+            label=f"{method}: {float(t):.4g}",
+        )
+        label = f"{method}: {error:.3g}"
+        mark_aside(below, below.transData, [float(t)], [error], look, place, n, label)
     above.set_ylabel("magnitudes in a bin")
     below.set_ylabel("mean squared error")
     below.set_xlabel(f"threshold of {c.bits}-bit symmetric codes")
@@ -91,8 +100,15 @@ def draw(c: Calibrator, ax: Any, title: str | None) -> Any:
         above.set_title(title)
     for each in ax:
         beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-        each.legend(fontsize="small", frameon=False, **beside)
+        legend = each.legend(fontsize="small", frameon=False, **beside)
+        for line in legend.get_lines() if each is above else []:
+            line.set_linestyle("-")  # nothing to give way to
     return ax
+
+
+def near(x: Fraction, y: Fraction, most: Fraction) -> bool:
+    """Whether marks there would hide each other."""
+    return abs(x - y) * NEAR <= most
 
 
 def draw_histogram(ax: Any, values: np.ndarray, counts: np.ndarray | None) -> None:

@@ -30,7 +30,7 @@ PADDING = ("zeros", "refuse")
 
 
 @by_usual_arithmetic
-@asks_for("format", "ww.blocks(x, 'mxfp4')")
+@asks_for("ww.blocks(x, 'mxfp4')")
 def blocks(
     x: Any,
     format: str | BlockFormat,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @by_usual_arithmetic
-@asks_for("dtype", "ww.scaled(x, 'sint8')")
+@asks_for("ww.scaled(x, 'sint8')")
 def scaled(
     x: Any,
     dtype: str,

@@ -75,9 +75,10 @@ class Reading:
     def rounding(self, name: str) -> str:
         """A rounding as short forms write it, and what else it does."""
         cut = self(f"{name}.post_norm_frac")
-        said = [f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}"] * bool(cut)
-        said.append(f"to {self(f'{name}.fmt')}, {self(f'{name}.rm', 'rne')}")
-        if kept := self(f"{name}.keep_frac"):
+        said = [f"to {self(f'{name}.fmt')}, {self(f'{name}.rm', 'rne')}"]
+        if cut is not None:
+            said[:0] = [f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}"]
+        if (kept := self(f"{name}.keep_frac")) is not None:
             said.append(f"{kept} fraction bits")
         return "; ".join(said)
 
@@ -86,7 +87,7 @@ class Reading:
         reference = self(f"{name}.align.reference", "exact")
         if reference == "exact":
             return "no digit lost"
-        digits, mode = self(f"{name}.align.frac_bits"), self(f"{name}.align.rm", "rne")
+        digits, mode = self(f"{name}.align.frac_bits", 0), self(f"{name}.align.rm", "rne")
         if reference == "fixed_lsb":
             return f"to a last digit of 2^{-digits}, {mode}"
         floor = self(f"{name}.align.e_floor")
@@ -109,7 +110,7 @@ def product_steps(read: Reading) -> list[Step]:
     rounding = read("product.round.fmt")
     bits = Format(rounding).precision if rounding else read.widths["product_significand"]
     does = read.rounding("product.round") if rounding else "exact"
-    if limit := read("product.overflow_to_inf_at"):
+    if (limit := read("product.overflow_to_inf_at")) is not None:
         does += f"; infinite from 2^{limit}"
     steps.append(Step("product", does, f"{bits} bits{read.each}", several))
     if read("scale.apply") == "term":
@@ -119,7 +120,7 @@ def product_steps(read: Reading) -> list[Step]:
 
 def unpacking(read: Reading) -> str:
     said = []
-    if kept := read("a.keep_frac"):
+    if (kept := read("a.keep_frac")) is not None:
         said.append(f"{kept} fraction bits kept, {read('a.keep_rm', 'rne')}")
     if read("a.subnormals", "keep") != "keep":
         said.append("subnormals are zero")
@@ -215,8 +216,7 @@ def around(u: Unit) -> list[str]:
 
 
 def inputs(u: Unit) -> str:
-    each = times(u.lanes or ALL_OF_K)
-    return f"a {u.a}{each},  b {u.b}{each},  c {u.c}"
+    return ",  ".join(f"{name} {what}" for name, what in named_inputs(u).items())
 
 
 def pipeline_text(u: Unit, steps: list[Step]) -> str:
@@ -227,9 +227,10 @@ def pipeline_text(u: Unit, steps: list[Step]) -> str:
 
 # --- As a drawing ---------------------------------------------------------------------------------
 
-LEFT, BOX, HEIGHT, GAP = 84, 400, 36, 30  # pixels
+LEFT, BOX, HEIGHT, GAP = 112, 400, 36, 30  # pixels
 WIDTH = LEFT + BOX + 20
 DIGIT = 6.7  # a character's width
+ROOM = {"a": BOX / 2, "b": BOX / 2, "c": LEFT - 4}  # for an operand's name and format
 TOP = 26  # of the first box; the operands stand above
 
 
@@ -237,11 +238,9 @@ def pipeline_svg(u: Unit, steps: list[Step]) -> Html:
     tops = [TOP + i * (HEIGHT + GAP) for i in range(len(steps))]
     end = tops[-1] + HEIGHT + GAP
     middle = LEFT + BOX / 2
-    named = {"a": u.a, "b": u.b}
-    each = times(u.lanes or ALL_OF_K)
     parts = [
-        operand(middle + side * BOX / 4, f"{name} {f}{each}")
-        for side, (name, f) in zip((-1, 1), named.items(), strict=True)
+        operand(middle + side * BOX / 4, beside(name, named_inputs(u)[name]))
+        for side, name in ((-1, "a"), (1, "b"))
     ]
     for step, top in zip(steps, tops, strict=True):
         parts += [box(step, top), wire(middle, top + HEIGHT, step.wire)]
@@ -249,12 +248,41 @@ def pipeline_svg(u: Unit, steps: list[Step]) -> Html:
     if u.lanes:
         parts.append(loop(steps, tops))
     parts.append(label(middle, end + 14, str(u.result_format), font_weight="bold"))
+    notes = [*around(u), *formats_apart(u)]
     parts += [
-        label(middle, end + 32 + 14 * i, line, fill_opacity=0.75)
-        for i, line in enumerate(around(u))
+        label(middle, end + 32 + 14 * i, line, fill_opacity=0.75, **squeezed(line, WIDTH))
+        for i, line in enumerate(notes)
     ]
-    height = end + 28 + 14 * len(around(u))
+    height = end + 28 + 14 * len(notes)
     return svg(WIDTH, height, f"the pipeline of {u}", *parts)
+
+
+def named_inputs(u: Unit) -> dict[str, str]:
+    """The operands' formats, and how many there are."""
+    each = times(u.lanes or ALL_OF_K)
+    return {"a": f"{u.a}{each}", "b": f"{u.b}{each}", "c": str(u.c)}
+
+
+def beside(name: str, what: str) -> str:
+    """An operand's name, and its format where that has room beside it."""
+    named = f"{name} {what}"
+    return named if len(named) * DIGIT <= ROOM[name] else name
+
+
+def formats_apart(u: Unit) -> list[str]:
+    """The formats that had no room beside their names."""
+    found: dict[str, list[str]] = {}
+    for name, what in named_inputs(u).items():
+        if beside(name, what) == name:
+            found.setdefault(what, []).append(name)
+    return [f"{', '.join(names)}: {what}" for what, names in found.items()]
+
+
+def squeezed(text: str, room: float) -> dict[str, Any]:
+    """Attributes of a text that is to fit."""
+    if len(text) * DIGIT <= room:
+        return {}
+    return {"textLength": room, "lengthAdjust": "spacingAndGlyphs"}
 
 
 def operand(x: float, text: str) -> Html:
@@ -277,7 +305,8 @@ def box(step: Step, top: float) -> Html:
     name = label(LEFT + BOX / 2, top + 15, step.stage, font_weight="bold")
     place = {"x": LEFT, "y": top, "width": BOX, "height": HEIGHT, "rx": 3}
     front = tag("rect", **place, fill=LINE, fill_opacity=0.15, stroke="currentColor")
-    return Html("".join([*behind, front, name, label(LEFT + BOX / 2, top + 29, step.does)]))
+    does = label(LEFT + BOX / 2, top + 29, step.does, **squeezed(step.does, BOX - 4))
+    return Html("".join([*behind, front, name, does]))
 
 
 def edges_behind(top: float, by: float) -> Html:
@@ -291,7 +320,9 @@ def entry(step: Step, top: int) -> Html:
     """What comes into a stage from the left."""
     y = top + HEIGHT / 2
     head = f"{LEFT - 6},{y - 3:.1f} {LEFT - 6},{y + 3:.1f} {LEFT},{y:.1f}"
-    named = label(LEFT - 58, y - 6, step.takes, "start", font_weight="bold")
+    name, *what = step.takes.split(" ", 1)
+    text = beside(name, *what) if what else name
+    named = label(LEFT - 4, y - 6, text, "end", font_weight="bold")
     return Html(stroke(LEFT - 56, y, LEFT, y) + tag("polygon", points=head) + named)
 
 

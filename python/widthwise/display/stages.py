@@ -72,18 +72,16 @@ def size(gone: Loss | None) -> tuple[int, Fraction]:
 
 
 def folded(members: list[Told]) -> tuple[Any, ...]:
-    """One row for many: their stages and lanes, and what they lost together."""
+    """One row for many: how many, of which lanes, and what they lost together."""
     wires = [wire for _, group, _ in members for wire in group]
-    stages = list(dict.fromkeys(wire.stage for wire in wires))
-    named = ", ".join([*stages[:3], *["…"] * (len(stages) > 3)])
     lanes = sorted({wire.lane for wire in wires if wire.lane >= 0})
     across = f"{lanes[0]} to {lanes[-1]}" if len(lanes) > 1 else "".join(map(str, lanes))
     gone = [each for _, _, each in members if each]
     together = total([each.lost for each in gone])
     worth = f"{len(gone)} loss{'es' * (len(gone) > 1)}" + (
-        f", {number_text(together)} in all" if together else ""
+        f", {number_text(together)}" if together else ""
     )
-    return "…", "", across, f"{len(wires)} rows: {named}", "", "", worth if gone else ""
+    return "…", "", across, f"{len(wires)} rows", "", "", worth if gone else ""
 
 
 def told(trace: Trace) -> Iterator[Told]:

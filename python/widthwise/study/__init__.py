@@ -16,6 +16,8 @@ only then becomes a float64.
     dots_of_matmul, dots_of_conv2d    matrix products and convolutions as dot products
 """
 
+from typing import NoReturn
+
 from .accumulation import Accumulation, accumulation
 from .bounds import bound, likely_bound
 from .comparison import orders, roundings
@@ -48,3 +50,14 @@ __all__ = [
     "stagnation",
     "streamed",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    from .._names import NoSuchName
+
+    raise NoSuchName(name, __name__)
+
+
+def __dir__() -> list[str]:
+    """What Tab offers."""
+    return __all__

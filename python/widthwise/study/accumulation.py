@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._missing import asks_for
 from .._settings import How, Progress, several, told
 from .._table import Table, data_frame
 from .._unit import Several, Unit, named_units
@@ -181,17 +182,18 @@ class Accumulation(ErrorGrowth):
     def _draw_bounds(self, ax: Any, measure: str, colours: dict[str, str]) -> None:
         of_units = self._relative_limits if measure == "relative" else self.limits
         lines = {unit: of_units(unit) for unit in self.units}
-        likely = f"likely bound of the largest ({self.confidence:.0%}, Higham and Mary)"
+        likely = f"likely bound of the largest\n({self.confidence:.0%}, Higham and Mary)"
         for i, (dashes, name) in enumerate(
             (("--", "bound of the largest (Higham)"), (":", likely))
         ):
             for unit in self.units:
-                largest = plots.drawable(over_dots(lines[unit][i]).max(axis=0))
-                style = {"lw": 1, "color": colours[unit], "label": f"_{name}, {unit}"}
-                ax.plot(self.lengths, largest, dashes, **style)
+                largest = over_dots(lines[unit][i]).max(axis=0)
+                style = {"color": colours[unit], "label": f"_{name}, {unit}"}
+                plots.draw_limit(ax, self.lengths, largest, dashes, style)
             ax.plot([], [], dashes, lw=1, color="gray", label=name)
 
 
+@asks_for("ww.study.accumulation(a, b, ['mac(e5m10)'])")
 def accumulation(
     a: Any,
     b: Any = None,

@@ -13,6 +13,7 @@ import numpy as np
 from .._create import array
 from .._format import Format
 from .._format_facts import lowest
+from .._settings import share
 from .._unit import Unit, as_unit
 
 NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
@@ -89,8 +90,7 @@ def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
 
 
 def likely_bound_beside(u: Unit, k: int, confidence: float, met: Sequence[Rounding]) -> float:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
+    confidence = share("confidence", confidence)
     certain = bound_beside(u, k, met)
     if fields_of(u).get("chain", {}).get("compensation"):
         return certain

@@ -166,9 +166,11 @@ def one_dot(
     return OneDot(p, q, None if start is None else start[0], scales_p, scales_q, x, data)
 
 
-# Of a result: a Deviation's figures, and the two parts of its error.
-DEVIATION = ("ulps", "relative", "error", "exact", "magnitude", "condition")
-FIGURES = (*DEVIATION, "operand_error", "accumulation_error")
+# Of a result: a Deviation's figures, and those of the two parts of its error.
+DIFFERENCE = ("ulps", "relative", "error")
+DEVIATION = (*DIFFERENCE, "exact", "magnitude", "condition")
+PARTS = {"operands": "operand", "accumulation": "accumulation"}
+FIGURES = (*DEVIATION, *(f"{part}_{figure}" for part in PARTS.values() for figure in DIFFERENCE))
 
 
 class Truth:
@@ -196,21 +198,18 @@ class Truth:
 
     def figures(self, unit: Unit, computed: Array) -> np.ndarray:
         bits = np.ascontiguousarray(computed.bits)
-        found = self.deviations(self.reads, unit, bits)
-        accumulated = found[:, DEVIATION.index("error")].copy()
-        of_operands = np.zeros(len(found))
+        count = bits.size // unit.result_format.limbs
+        found = np.empty((count, len(DEVIATION)))
+        of_operands = np.zeros((count, len(DIFFERENCE)))
+        accumulated = np.empty_like(of_operands)
+        exact = self.reads if self.given is None else self.given
+        exact.deviations(unit._core, bits, found)
+        self.reads.errors(unit._core, bits, exact, accumulated)
         if self.given is not None:
-            found = self.deviations(self.given, unit, bits)
-            self.reads.differences(self.given, of_operands)
+            self.reads.differences(unit._core, self.given, of_operands)
         elif self.against == "operands":
             of_operands[:] = np.nan  # nobody asked
         return np.column_stack([without_numbers(found), of_operands, accumulated])
-
-    def deviations(self, sums: core.ExactSums, unit: Unit, bits: np.ndarray) -> np.ndarray:
-        count = bits.size // unit.result_format.limbs
-        found = np.empty((count, len(DEVIATION)))
-        sums.deviations(unit._core, bits, found)
-        return found
 
 
 def without_numbers(figures: np.ndarray) -> np.ndarray:

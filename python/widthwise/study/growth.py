@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Work, operand, spread
-from .._format import Format
-from .._settings import How
+from .._missing import asks_for
+from .._settings import How, share
 from .._table import Table, Titled, data_frame
 from .._unit import Several, Unit, as_unit, named_units
 from . import plots
@@ -18,6 +18,7 @@ from .given import (
     AGAINST,
     DEVIATION,
     FIGURES,
+    PARTS,
     Data,
     Truth,
     checked_against,
@@ -63,7 +64,7 @@ class ErrorGrowth(Titled):
             magnitudes, and that over |exact|, of the same shape.
         operand_error, accumulation_error: the two parts of `error`: what rounding the operands
             cost, which is infinite where one became so, and what the accumulation cost. Against
-            'operands' the first is not looked at, and NaN.
+            'operands' the first is not looked at, and NaN. In ulps, and relative: `measured`.
 
     >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
     >>> found.exact["mac(e5m2)"].tolist(), found.error["mac(e5m2)"].tolist()
@@ -93,7 +94,6 @@ class ErrorGrowth(Titled):
         self.canonical = {name: str(unit) for name, unit in units.items()}
         self.against, self.terms = against, terms
         self._units = units
-        self._formats = {name: unit.result_format for name, unit in units.items()}
         for i, figure in enumerate(FIGURES):
             by_name = {name: x[..., i] for name, x in figures.items()}
             setattr(self, figure, OfUnits(units, by_name))
@@ -146,6 +146,7 @@ class ErrorGrowth(Titled):
         """
         if measure not in ("ulps", "relative", "absolute"):
             raise ValueError(f"measure = {measure!r}: it may be 'ulps', 'relative' or 'absolute'")
+        of = "error" if measure == "absolute" else measure
         if part is None:
             return getattr(self, measure)
         if part not in PARTS:
@@ -154,19 +155,9 @@ class ErrorGrowth(Titled):
             raise ValueError(
                 "part = 'operands': what rounding them cost is known where against = 'given'"
             )
-        found = getattr(self, PARTS[part])
-        return self._by_unit({unit: self._measure(measure, unit, e) for unit, e in found.items()})
-
-    def _measure(self, measure: str, unit: str, error: np.ndarray) -> np.ndarray:
-        """A part of a unit's error, as the whole is measured."""
-        if measure == "absolute":
-            return magnitude(error)
-        exact = self.exact[unit]
-        unit_of_it = (
-            np.abs(exact) if measure == "relative" else last_place(self._formats[unit], exact)
+        return self._by_unit(
+            {unit: magnitude(e) for unit, e in getattr(self, f"{PARTS[part]}_{of}").items()}
         )
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(error == 0, 0, magnitude(magnitude(error) / unit_of_it))
 
     def table(self) -> Table:
         """The whole accumulation's error.
@@ -193,16 +184,9 @@ class ErrorGrowth(Titled):
         return [f"of {part}" for part in PARTS] if self.against == "given" else []
 
     def _split(self, unit: str, statistic: Any) -> list[float]:
-        parts = PARTS if self.against == "given" else []
         return [
-            float(
-                statistic(
-                    self._measure("relative", unit, getattr(self, PARTS[part])[unit][..., -1:])[
-                        ..., -1
-                    ]
-                )
-            )
-            for part in parts
+            float(statistic(self.measured("relative", part)[unit][..., -1]))
+            for part in (PARTS if self.against == "given" else ())
         ]
 
     def labels(self, unit: str) -> dict[str, str]:
@@ -260,9 +244,7 @@ class ErrorGrowth(Titled):
         >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
         [0.0, 16.0]
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
-        outside = (1 - confidence) / 2
+        outside = (1 - share("confidence", confidence)) / 2
         lines = {
             unit: np.quantile(over_dots(e), (outside, 1 - outside), axis=0, method="nearest")
             for unit, e in self.measured(measure).items()
@@ -306,12 +288,12 @@ class ErrorGrowth(Titled):
         if statistic not in ("mean", "max"):
             raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
         lines = getattr(self, statistic)(measure)
-        shaded = self.band(band, measure) if band else {}
+        shaded = {} if band is None else self.band(share("band", band), measure)
         ax = plots.axes(ax)
         colours = plots.draw_lines(ax, self.lengths, lines)
         for unit, (low, high) in shaded.items():
             plots.shade(ax, self.lengths, low, high, colours[unit])
-        if band:
+        if band is not None:
             name = f"where {band:.0%} of seeds and sums lie"
             ax.fill_between([], [], color="gray", alpha=0.2, lw=0, label=name)
         if split is None:
@@ -334,7 +316,6 @@ class ErrorGrowth(Titled):
 
 
 FEW = 3  # units whose errors are drawn in parts, too
-PARTS = {"operands": "operand_error", "accumulation": "accumulation_error"}
 MEASURES = {"ulps": "ulp of the result", "relative": "relative", "absolute": "absolute"}
 
 
@@ -343,18 +324,11 @@ def magnitude(error: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(error), np.inf, np.abs(error))
 
 
-def last_place(f: Format, x: np.ndarray) -> np.ndarray:
-    """The weight of a format's last digit at x."""
-    exponent = np.where(x == 0, f.emin, np.frexp(np.where(np.isfinite(x), x, 1))[1] - 1.0)
-    place = np.clip(exponent, f.emin, f.emax) - f.fraction_bits
-    with np.errstate(over="ignore"):
-        return np.exp2(place)
-
-
 def over_dots(x: np.ndarray) -> np.ndarray:
     return x.reshape(-1, x.shape[-1])
 
 
+@asks_for("ww.study.error_growth(a, b, ['mac(e5m10)'])")
 def error_growth(
     a: Any,
     b: Any,

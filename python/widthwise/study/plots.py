@@ -6,7 +6,7 @@ logarithmic axis has no place for stands at its lower end, a zero, or at its upp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,13 @@ MOST_MARKERS = 8  # a line
 GOLDEN = 0.618  # whose multiples lie apart from each other
 MOST_NAMES = 24  # in a column of the legend
 DASH = 5  # points of a line that gives way to one that lies on it
+# What stands at the ends of a logarithmic axis, and what they are called.
+ENDS: Mapping[int, Callable[[np.ndarray], np.ndarray]] = {
+    0: lambda line: np.equal(line, 0),
+    1: lambda line: ~np.isfinite(line),
+}
+NAMES_OF_ENDS = {0: "zero", 1: "infinite"}
+STEP, SPREAD = 6, 60  # points between marks that would hide each other, and between all of them
 
 
 class Look:
@@ -51,22 +58,68 @@ def draw_lines(ax: Any, x: Sequence[int], lines: Mapping[str, np.ndarray]) -> di
     looks = {name: Look(i) for i, name in enumerate(lines)}
     for name, line in lines.items():
         alike = [other for other, y in lines.items() if lie_together(line, y)]
-        place, n = alike.index(name), len(alike)
-        gaps = "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
-        along = np.log(x) if ax.get_xscale() == "log" else np.asarray(x)
-        begin = place / n if n > 1 else looks[name].begin
-        every = sorted({*marked(along, begin), *alone(drawable(line))})
-        style = {"linestyle": gaps, "lw": 1.6, "markevery": every, **looks[name].of_markers()}
-        ax.plot(x, drawable(line), label=name, **style)
-        draw_ends(ax, x, line, looks[name])
+        draw_line(ax, x, line, looks[name], alike.index(name), len(alike), name)
+    for end, at_end in ENDS.items():
+        there = {name: at_end(line) for name, line in lines.items() if np.any(at_end(line))}
+        for place, (name, points) in enumerate(there.items()):
+            draw_end(ax, end, np.asarray(x)[points], looks[name], place, len(there))
     return {name: look.colour for name, look in looks.items()}
+
+
+def draw_line(
+    ax: Any, x: Sequence[int], line: np.ndarray, look: Look, place: int, n: int, name: str
+) -> None:
+    """One of n that lie on each other: they give way by turns, in dashes and in marks."""
+    shown, begin = drawable(line), place / n if n > 1 else look.begin
+    every = sorted({*marked(spaced(ax, x), begin), *alone(shown)})
+    if n > 1 and len(x) <= MOST_MARKERS:
+        every = every[place::n] if n <= len(x) else []
+        if not every:
+            mark_aside(ax, ax.transData, x, shown, look, place, n)
+    style = {"linestyle": gaps(place, n), "lw": 1.6, "label": name, **look.of_markers()}
+    ax.plot(x, shown, markevery=every, **style)
+
+
+def gaps(place: int, n: int) -> Any:
+    """The dashes of one line of n that lie on each other, by turns."""
+    return "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
+
+
+def spaced(ax: Any, x: Sequence[int] | np.ndarray) -> np.ndarray:
+    """As far from each other as on the axis."""
+    return np.log(x) if ax.get_xscale() == "log" else np.asarray(x)
+
+
+def mark_aside(
+    ax: Any, where: Any, x: Any, y: Any, look: Look, place: int, n: int, label: str = ""
+) -> None:
+    """Marks of one line of n that have them at the same points: moved, so that all are seen."""
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import offset_copy
+
+    points = (place - (n - 1) / 2) * min(STEP, SPREAD / n)
+    moved = offset_copy(where, ax.figure, x=points, units="points")
+    style = look.of_markers() | {"linestyle": "none", "clip_on": False, "zorder": 3}
+    ax.add_artist(Line2D(x, y, transform=moved, label=label, **style))
 
 
 def begin_logarithmic(ax: Any, x: Sequence[int]) -> None:
     ax.set_yscale("log")
     ax.margins(y=0.1)
+    ax.update_datalim([(place, 1) for place in x], updatey=False)  # even if nothing is between
     if len(x) > 2 and x[-1] >= DECADE * x[0]:
         ax.set_xscale("log")
+    elif len(x) == 1:
+        ax.set_xticks(x)
+    else:
+        count_whole(ax)
+
+
+def count_whole(ax: Any) -> None:
+    """Of an axis of terms: there is no half of one."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def lie_together(x: np.ndarray, y: np.ndarray) -> bool:
@@ -94,22 +147,31 @@ def drawable(line: np.ndarray) -> np.ndarray:
     return np.where((line > 0) & np.isfinite(line), line, np.nan)
 
 
-def draw_ends(ax: Any, x: Sequence[int], line: np.ndarray, look: Look) -> None:
-    """Zeros at the lower end of the axis and infinities at its upper one, each named once."""
-    at_end = ax.get_xaxis_transform()
-    for end, there, name in ((0, line == 0, "zero"), (1, ~np.isfinite(line), "infinite")):
-        if not np.any(there):
-            continue
-        points = np.asarray(x)[there]
-        if len(points) > MOST_MARKERS:
-            along = np.log(points) if ax.get_xscale() == "log" else points
-            points = points[marked(along, look.begin)]
-        style = look.of_markers() | {"linestyle": "none", "clip_on": False, "zorder": 3}
-        ax.plot(points, np.full(len(points), end), transform=at_end, label=f"_{name}", **style)
-        name_end(ax, name, end)
+def draw_end(ax: Any, end: int, points: np.ndarray, look: Look, place: int, n: int) -> None:
+    """Zeros at the lower end of the axis or infinities at its upper one, of one line of n."""
+    if len(points) > MOST_MARKERS:
+        points = points[marked(spaced(ax, points), look.begin)]
+    y, where = np.full(len(points), end), ax.get_xaxis_transform()
+    mark_aside(ax, where, points, y, look, place, n, f"_{NAMES_OF_ENDS[end]}")
+    name_end(ax, end)
 
 
-def name_end(ax: Any, name: str, end: int) -> None:
+def draw_limit(
+    ax: Any, x: Sequence[int], line: np.ndarray, dashes: str, style: dict[str, Any]
+) -> None:
+    """A bound: along the upper end of the axis where it is infinite."""
+    shown = {"lw": 1, "ls": dashes, "marker": "_", "ms": 8, **style}
+    there, endless = drawable(line), np.where(np.isfinite(line), np.nan, 1.0)
+    ax.plot(x, there, markevery=alone(there), **shown)
+    if np.any(endless == 1):
+        at_end = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+        ax.plot(x, endless, markevery=alone(endless), **shown, **at_end)
+        name_end(ax, 1)
+
+
+def name_end(ax: Any, end: int) -> None:
+    """Once."""
+    name = NAMES_OF_ENDS[end]
     if name in (text.get_text() for text in ax.texts):
         return
     above = {0: "bottom", 1: "top"}[end]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from .._array import Array
 from .._compare import isfinite
 from .._dot import NAMES, Operands
 from .._format import Format
-from .._table import Findings, Table, Titled
+from .._missing import asks_for
+from .._table import Findings, Table, Titled, cell
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit, titled
 from .._wires import aligned_sums, packed, wire_number
@@ -40,6 +42,15 @@ def nearest(x: Fraction | float) -> float:
         return math.inf if x > 0 else -math.inf
 
 
+def printed(x: Fraction | float) -> float | str:
+    """As binary64 has it; past its range or below it in four digits."""
+    near = nearest(x)
+    if isinstance(x, float) or x == near or (near and math.isfinite(near)):
+        return near
+    figures = Context(prec=4, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return f"{figures.divide(Decimal(x.numerator), Decimal(x.denominator)):.4g}"
+
+
 class Error(NamedTuple):
     """What one step added to the result's error."""
 
@@ -57,6 +68,7 @@ class Sources(Titled):
         errors: every step's that is not 0, exact: (step, source, error). The last is infinite where
             its step left the numbers.
         result: what was computed, a Fraction; None where it is no number.
+        length: how many products were summed.
         overflow_at: the step that left the numbers, where the account ends; None if there is none.
             Where an operand did, on being rounded, nothing else is told.
 
@@ -72,10 +84,11 @@ class Sources(Titled):
         overflow_at: int | None,
         against: str = "given",
         terms: bool = False,
+        length: int = 0,
     ) -> None:
         self.unit, self.canonical, self._title_of_unit = unit.text, str(unit), titled(unit)
         self.errors, self.against, self.terms = errors, against, terms
-        self.result, self.overflow_at = result, overflow_at
+        self.result, self.overflow_at, self.length = result, overflow_at, length
 
     def of(self, source: str) -> list[Any]:
         """A source's errors, exact, in order.
@@ -109,7 +122,7 @@ class Sources(Titled):
         [('product rounding', 0, 0.0, 0.0), ('sum rounding', 1, -0.25, 0.25)]
         """
         rows = [
-            (source, len(found), nearest(sum(found)), nearest(sum(map(abs, found))))
+            (source, len(found), printed(sum(found)), printed(sum(map(abs, found))))
             for source in SOURCES
             if (found := self.of(source)) or source.endswith("rounding")
         ]
@@ -118,7 +131,7 @@ class Sources(Titled):
     def _title(self) -> str:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
-            ends = f"computed - exact = {nearest(self.total()):.4g}"
+            ends = f"computed - exact = {cell(printed(self.total()))}"
         return f"{self._title_of_unit}: {ends}, against {AGAINST[self.against]}"
 
     def _printed(self) -> Table:
@@ -161,10 +174,15 @@ class Sources(Titled):
         if self.overflow_at is not None:
             ax.axvline(self.overflow_at, color="gray", ls=":", label="no number from here on")
             ax.set_xlim(-0.5, self.overflow_at + 1)
+        elif not self.errors:
+            ax.text(0.5, 0.5, "no error", transform=ax.transAxes, ha="center", va="center")
+            ax.set(xlim=(0, max(1, self.length)), ylim=(-1, 1))
+        plots.count_whole(ax)
         y = f"error so far, computed - exact,\nagainst {AGAINST[self.against]}"
         return plots.finish(ax, title, f"{'terms' if self.terms else 'products'} summed", y)
 
 
+@asks_for("ww.study.sources(a, b, 'mac(e5m10)')")
 def sources(
     a: Any,
     b: Any,
@@ -211,10 +229,10 @@ def sources(
     given, given_c = exact_terms(u, exact)
     if (at := overflowed_operand(u, x.operands)) is not None:
         errors = [Error(at, "operands", math.inf)]
-        return Sources(u, errors, None, at, against, b is None)
+        return Sources(u, errors, None, at, against, b is None, x.operands.k)
     traced = trace(u, x.a, x.b, x.c, scale_a=x.scale_a, scale_b=x.scale_b, seed=seed)
     errors, result, ended_at = Account(u, x, given, given_c).of(traced)
-    return Sources(u, errors, result, ended_at, against, b is None)
+    return Sources(u, errors, result, ended_at, against, b is None, x.operands.k)
 
 
 def exact_terms(u: Unit, x: Operands) -> tuple[np.ndarray, Fraction]:

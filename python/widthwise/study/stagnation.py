@@ -11,6 +11,7 @@ from .._array import Array
 from .._compare import equal, isfinite, isnan, iszero
 from .._create import from_bits
 from .._dot import Operands, dot
+from .._missing import asks_for
 from .._trace import trace
 from .._unit import Unit, as_unit, titled
 from . import plots
@@ -40,7 +41,7 @@ class Stagnation:
     def __init__(self, unit: Unit, terms: Terms, moved: np.ndarray, finite: np.ndarray) -> None:
         self.unit, self.canonical, self._title = unit.text, str(unit), titled(unit)
         self.terms = terms.alone
-        self.length = len(moved)
+        self.length, self._lanes = len(moved), unit.lanes
         self.swallowed = np.flatnonzero(terms.given & ~moved)
         self.vanished = np.flatnonzero(terms.given & ~terms.read & ~moved)
         self.first = int(self.swallowed[0]) if self.swallowed.size else None
@@ -64,7 +65,8 @@ class Stagnation:
         if self.no_number_from is not None:
             ends = f"; the sum is no number from term {self.no_number_from} on"
         if self.first is None:
-            return f"{self._title}: every term of {self.length} moved the sum{ends}"
+            each = f"term of {self.length}" if self._lanes < 2 else f"block of {self._lanes} terms"
+            return f"{self._title}: every {each} moved the sum{ends}"
         still = "it moves to the end"
         if self.still_from is not None:
             still = f"it stands still from term {self.still_from} on"
@@ -99,6 +101,7 @@ class Stagnation:
         if self.no_number_from is not None:
             at = self.no_number_from + 1
             ax.axvline(at, color="gray", ls=":", label="no number from here on")
+        plots.count_whole(ax)
         summed = "terms" if self.terms else "products"
         return plots.finish(ax, title, f"{summed} summed", "terms swallowed so far")
 
@@ -111,6 +114,7 @@ class Terms(NamedTuple):
     alone: bool  # and no products
 
 
+@asks_for("ww.study.stagnation(a, b, 'mac(e5m10)')")
 def stagnation(
     a: Any,
     b: Any,

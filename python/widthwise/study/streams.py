@@ -14,6 +14,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work, shape_of
+from .._missing import asks_for
 from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
@@ -25,6 +26,7 @@ from .registers import continued, register_alone, why_not_in_pieces
 MOST_AT_ONCE = 1024  # terms that lie beside each other as wide as a register that holds them all
 
 
+@asks_for("ww.study.streamed(pieces, ['mac(e5m10)'])")
 def streamed(
     pieces: Iterable[Any],
     units: Several,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 from .._dot import shape_of
-from .._settings import several
+from .._missing import asks_for
+from .._settings import number, several
 from .._table import Findings
 from .accumulation import accumulation
 
 
+@asks_for("ww.study.smallest_width('mac(e8m{width})', range(2, 24), a, b, tolerance=1e-3)")
 def smallest_width(
     text: str,
     widths: Iterable[int],
@@ -53,8 +54,7 @@ def smallest_width(
     """
     if "{width}" not in text:
         raise ValueError(f"text = {text!r}: write {{width}} where it stands, as e8m{{width}}")
-    if not 0 <= tolerance < math.inf:
-        raise ValueError(f"tolerance = {tolerance}: a number is wanted, 0 or more and finite")
+    tolerance = number("tolerance", tolerance, 0)
     if statistic not in ("max", "mean"):
         raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
     if not shape_of(a):

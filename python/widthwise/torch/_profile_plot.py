@@ -15,6 +15,7 @@ LEAST = 2.4
 WIDTH = 9.5
 LONGEST = 24  # digits of a name
 BAR = 0.34
+APART = 0.5  # of a layer's row, which its formats' marks take
 ACROSS = 72  # digits of formats' names in a line above the errors
 GAP = 5  # digits that a mark takes
 
@@ -52,7 +53,8 @@ def draw_errors(ax: Any, profile: Profile, names: list[str]) -> None:
     for place, format in enumerate(profile.formats):
         rows = [row for row in profile.records() if row["format"] == format]
         x = [min(max(row["error_output"], low), high) for row in rows]
-        y = [names.index(row["layer"]) for row in rows]
+        aside = (place - (len(profile.formats) - 1) / 2) * APART / len(profile.formats)
+        y = [names.index(row["layer"]) + aside for row in rows]  # equal ones hide none
         ax.plot(x, y, ls="none", label=format, clip_on=False, **Look(place).of_markers())
     ax.set_xscale("log")
     ax.set_xlim(low / 1.1, high * 1.1)

@@ -8,12 +8,16 @@
 // as large as they have to be.
 namespace widthwise {
 
-// |computed - exact|: in units of the last place that the result's format has at the exact sum, and
-// relative to the sum. Infinite where one of the two is no number and the other is one. Each figure
-// is exact until it becomes a double, and right to three units of its last place.
-struct Deviation {
-  double ulps, relative;
-  double error;      // computed - exact
+// How far two numbers are apart: as magnitudes, in units of the last place that a format has at an
+// exact sum, and relative to that; and as it is. Infinite where one of the two is no number and the
+// other is one. Each figure is exact until it becomes a double, and right to three units of its
+// last place; the first two stay within a double's range where the numbers do not.
+struct Difference {
+  double ulps, relative, error;
+};
+
+// computed - exact, measured by the exact sum.
+struct Deviation : Difference {
   double exact;      // the sum
   double magnitude;  // the sum of the terms' magnitudes
   double condition;  // magnitude / |exact|: what rounding the operands may be magnified by
@@ -31,8 +35,11 @@ class ExactSum {
   // From here on codes are in this unit's formats; what has been added stays.
   void read(const Unit& unit);
   void add(const void* a, const void* b, const void* scale_a, const void* scale_b);
-  // This - other. Infinite where one of them is; NaN where one is NaN; 0 between like infinities.
-  double minus(const ExactSum& other) const;
+  // This - other, measured by other in places of a format. Infinite where one of them is; NaN where
+  // one is NaN; 0 between like infinities.
+  Difference minus(const ExactSum& other, const Format& f) const;
+  // A code of that format - this, measured by an exact sum: this, or another.
+  Difference error(const Format& f, const void* result, const ExactSum& measure) const;
   // Of a code of that format.
   Deviation deviation(const Format& f, const void* result) const;
 
