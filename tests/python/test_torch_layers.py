@@ -295,6 +295,16 @@ def test_signals_are_convolved_alike(steps):
     assert torch.equal(alone, z[0])
 
 
+def test_steps_of_all_axes_may_stand_in_a_list():
+    """As torch takes them, of whose layers they come."""
+    x, w = drawn(1, 2, 6, 7), drawn(3, 2, 2, 2, seed=1)
+    wanted = wt.conv2d(x, w, None, 2, 1, 1, unit="fma.f32")
+    assert torch.equal(wt.conv2d(x, w, None, (2,), [1], (1,), unit="fma.f32"), wanted)
+    layer = nn.Conv2d(2, 3, 2, stride=(2,), padding=(1,))
+    theirs = layer(x)
+    torch.testing.assert_close(wt.convert(layer, "fma.f32")(x), theirs)
+
+
 @pytest.mark.parametrize("mode", ["zeros", "reflect", "circular", "replicate"])
 def test_layers_pad_as_torch_does(mode):
     plain = nn.Conv2d(2, 3, 3, padding=(1, 2), padding_mode=mode)

@@ -90,6 +90,9 @@ def convert(
 def revert(model: nn.Module) -> nn.Module:
     """Let all layers be torch's own again; it is changed itself, its numbers not.
 
+    Layers of subclasses of ours, parametrized ones among them, keep their class and compute without
+    settings, as torch's do.
+
     Args:
         model: any module.
     Returns:
@@ -141,6 +144,8 @@ def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
     if isinstance(module, Converted):
         kept = [of for of in ROLES if module.scale_of(of) is not None]
         scales = f"; kept scales: {', '.join(kept)}" if kept else ""
+        if module.scheme == Scheme():
+            return f"torch's: {type(module).__name__} has no settings"
         return f"{module.scheme.told()}{module.beside}{scales}"
     if type(module) in OURS:
         return "torch's: no rule changes it"
@@ -148,6 +153,8 @@ def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
 
 
 def why_not(module: nn.Module) -> str:
+    if nn.parameter.is_lazy(next(module.parameters(recurse=False))):
+        return "its parameters have no shapes before the first forward"
     if isinstance(module, tuple(OURS)):
         return f"{type(module).__name__} computes in a way of its own"
     return "no rule is for its type"
@@ -157,7 +164,7 @@ def kind_of(module: nn.Module) -> Any:
     """Which of torch's layers it is, if one that changes."""
     if type(module) in OURS:
         return type(module)
-    return module.plain if type(module) in OURS.values() else None
+    return module.plain if isinstance(module, Converted) else None
 
 
 def changeable(model: nn.Module) -> dict[str, Any]:
@@ -178,12 +185,17 @@ def left(model: nn.Module, preserve: Iterable[Any]) -> dict[str, Any]:
 
 
 def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:
-    module.__class__ = kind
+    """What is made of one of our layers (a subclass, a parametrized one) keeps its class."""
+    if not isinstance(module, Converted):
+        module.__class__ = kind
     module.scheme = scheme
     keep_own_forward(module)
 
 
 def plain_again(module: Converted) -> None:
+    if type(module) not in OURS.values():
+        module.scheme = Scheme()
+        return
     module.__class__ = module.plain  # type: ignore[assignment]
     del module.scheme
     without_own_forward(module)
