@@ -42,6 +42,17 @@ def test_convert_and_back():
     assert "scheme" not in vars(model[0]) and not model[0]._forward_pre_hooks
 
 
+def test_a_symbolic_trace_records_what_layers_call():
+    how = {"unit": "mac(e5m10)", "input": "e4m3fn", "weight": "e4m3fn", "backward": "e5m2"}
+    model, x = wt.convert(net(), how), drawn(3, 1, 8, 8)
+    wt.calibrate(model, [x])
+    traced = torch.fx.symbolic_trace(model)
+    assert torch.equal(traced(x), model(x))
+    assert torch.equal(pickle.loads(pickle.dumps(traced))(-x), model(-x))
+    wt.convert(model, {**how, "output": "e5m10"})
+    assert torch.equal(torch.fx.symbolic_trace(model)(x), model(x))
+
+
 def test_layers_of_ours_that_were_made_into_others_take_settings_and_drop_them():
     class Own(wt.Linear):
         pass
