@@ -174,7 +174,7 @@ def in_order(given: Any) -> list[Any] | None:
 
 
 def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
-    """A whole number for each axis, of one for all of them, if need be in a list, or of one each."""
+    """A whole number for each axis, of one each, or one for all, also in a list."""
     one = whole(given)
     each = [one] if one is not None else [whole(n) for n in in_order(given) or ()]
     each = each * axes if len(each) == 1 else each

@@ -154,7 +154,7 @@ def on_host(host: Host | Examples, shape: tuple[int, ...], dtype: Any, *args: An
 
 
 def axes_of(x: Any) -> frozenset[str]:
-    """The axes of shard_map's mesh along which x is another on each device; JAX changed the name."""
+    """The axes of shard_map's mesh along which x differs, by the names that JAX had for them."""
     told = jax.typeof(x) if hasattr(jax, "typeof") else None
     found: frozenset[str] = getattr(
         getattr(told, "manual_axis_type", None), "varying", getattr(told, "vma", frozenset())

@@ -34,10 +34,10 @@ class Op:
     """One operation of the library.
 
     Compiled code, tracers, autocast, modes that watch what is dispatched, and tensors that are no
-    plain ones call the op with the autograd that the library knows. Its way through the dispatcher and Python
-    takes tens of microseconds, so plain tensors meet the kernel itself, with a Function around it
-    where gradients are wanted; functorch's transforms and forward mode, which do not see the op's
-    autograd, have a Function of their own.
+    plain ones call the op with the autograd that the library knows. Its way through the dispatcher
+    and Python takes tens of microseconds, so plain tensors meet the kernel itself, with a Function
+    around it where gradients are wanted; functorch's transforms and forward mode, which do not see
+    the op's autograd, have a Function of their own.
 
     Args:
         schema: as torch.library takes it, without the name space.
