@@ -64,12 +64,12 @@ def load(model: ModelProto | str | os.PathLike[str]) -> dict[str, Any]:
     Args:
         model: a model, or the path of one.
     Returns:
-        By name (an ending `_codes`, `_floats` or `_quantized` goes, where names still differ): of integers that the model dequantises
-        (DequantizeLinear, QLinearConv, QLinearMatMul) `ww.Affine`; of narrow floats under blocks'
-        scales `ww.Blocks`, under one scale or channels' codes and scale, under none an Array; of
-        what a node `ai.widthwise::Quantize` rounds an Array of its format; of other floats an
-        Array of their own format; of integers and truths NumPy arrays. Scales and zero points are
-        none by themselves.
+        By name (an ending `_codes`, `_floats` or `_quantized` goes, where names still differ): of
+        integers that the model dequantises (DequantizeLinear, QLinearConv, QLinearMatMul)
+        `ww.Affine`; of narrow floats under blocks' scales `ww.Blocks`, under one scale or channels'
+        codes and scale, under none an Array; of what a node `ai.widthwise::Quantize` rounds an
+        Array of its format; of other floats an Array of their own format; of integers and truths
+        NumPy arrays. Scales and zero points are none by themselves.
     Raises:
         ValueError: the file is no ONNX model; a scale that is zero, negative or NaN.
 
