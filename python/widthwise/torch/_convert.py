@@ -84,6 +84,7 @@ def convert(
         if isinstance(layer, Converted) and not scheme.has_bits_of(layer.scheme):
             layer.forget_scales()
         become(layer, OURS[kind_of(layer)], scheme)
+    settle_nesting(model)
     return model
 
 
@@ -107,6 +108,7 @@ def revert(model: nn.Module) -> nn.Module:
         if isinstance(module, Converted):
             module.forget_scales()
             plain_again(module)
+    settle_nesting(model)
     return model
 
 
@@ -199,6 +201,18 @@ def plain_again(module: Converted) -> None:
     module.__class__ = module.plain  # type: ignore[assignment]
     del module.scheme
     without_own_forward(module)
+
+
+def settle_nesting(model: nn.Module) -> None:
+    """torch's encoders make nested tensors of padded batches, but not where our layers are: no unit
+    takes these."""
+    for encoder in model.modules():
+        if isinstance(encoder, nn.TransformerEncoder):
+            ours = any(isinstance(module, Converted) for module in encoder.modules())
+            if ours and encoder.use_nested_tensor:
+                encoder.use_nested_tensor, encoder.nested_before = False, True
+            elif not ours and vars(encoder).pop("nested_before", False):
+                encoder.use_nested_tensor = True
 
 
 def placed(scheme: Scheme, backend: str) -> Scheme:
