@@ -174,9 +174,10 @@ def in_order(given: Any) -> list[Any] | None:
 
 
 def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
-    """A whole number for each axis, of one for all of them or of one each."""
+    """A whole number for each axis, of one each, or one for all, also in a list."""
     one = whole(given)
-    each = [one] * axes if one is not None else [whole(n) for n in in_order(given) or ()]
+    each = [one] if one is not None else [whole(n) for n in in_order(given) or ()]
+    each = each * axes if len(each) == 1 else each
     found = tuple(n for n in each if n is not None and n >= least)
     if len(found) != axes or len(each) != axes:
         wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]

@@ -150,6 +150,37 @@ def test_derivatives_of_derivatives():
     np.testing.assert_allclose(ours, second(jnp.matmul), rtol=1e-5)
 
 
+CALLS = {
+    "quantize": lambda x, w: wj.quantize(x, "e4m3fn", backward="e5m2") @ w,
+    "of keys": lambda x, w: wj.quantize(x, "e4m3fn", "sr8", seed=3) @ w,
+    "blocks": lambda x, w: wj.quantize(x, "mxfp8_e4m3") @ w,
+    "matmul": lambda x, w: wj.matmul(x, w, c=w[0], unit="mac(e5m10)"),
+    "conv": lambda x, w: wj.conv(x[:, None], w[:, None], w[0], unit="mac(e5m10)"),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_shard_map_knows_what_varies_over_its_devices(kind, way):
+    """An axis of one device: JAX looks at types, and sums the weights' gradient over the axis."""
+    if not hasattr(jax, "shard_map"):
+        pytest.skip("jax.shard_map is not in this JAX; a later one has it")
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    rows, alone, call = jax.P("d"), jax.P(), CALLS[kind]
+
+    def apart(out):
+        return jax.shard_map(call, mesh=mesh, in_specs=(rows, alone), out_specs=out)
+
+    def loss(f):
+        return jax.jit(jax.grad(lambda x, w: (f(x, w) ** 2).sum(), (0, 1)))
+
+    x, w = drawn(4, 8), drawn(8, 8, seed=1)
+    same(jax.jit(apart(rows))(x, w), np.asarray(call(x, w)))
+    for got, true in zip(loss(apart(rows))(x, w), loss(call)(x, w), strict=True):
+        same(got, np.asarray(true))
+    with pytest.raises(ValueError, match="out_specs which require replication"):
+        jax.jit(apart(alone))(x, w)
+
+
 # --- Convolutions ---------------------------------------------------------------------------------
 
 STEPS = [

@@ -154,6 +154,30 @@ def test_ww_load_takes_a_file_and_bad_files_are_named(tmp_path):
         wo.load(zero)
 
 
+def test_one_weight_in_two_formats_is_read_twice():
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="one"),
+        helper.make_node("MatMul", ["a", "w"], ["y"], name="two"),
+    ]
+    plain = model_of(nodes, ["n", 4], tensors(w=np.eye(4, dtype=np.float32)))
+    made = wo.quantize_model(plain, {"one": {"weight": "e2m1fn"}, "two": {"weight": "e5m2"}})
+    found = {name: str(x.format) for name, x in wo.load(made).items()}
+    assert sorted(found.values()) == ["e2m1fn", "e5m2"] and len(found) == 2
+
+
+def test_models_are_quantised_and_inlined_from_their_files(tmp_path):
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], name="fc")
+    plain = model_of([node], ["n", 4], tensors(w=np.eye(4, dtype=np.float32)))
+    onnx.save(plain, tmp_path / "a.onnx")
+    made = wo.quantize_model(tmp_path / "a.onnx", {"fc": {"input": "e5m6"}})
+    assert made == wo.quantize_model(plain, {"fc": {"input": "e5m6"}})
+    onnx.save(made, tmp_path / "b.onnx")
+    assert wo.inlined(str(tmp_path / "b.onnx")) == wo.inlined(made)
+    for call in (wo.inlined, lambda x: wo.quantize_model(x, {"fc": "e5m6"})):
+        with pytest.raises(TypeError, match="model = 3: an onnx.ModelProto or a path is wanted"):
+            call(3)
+
+
 SILERO = "silero_vad_openvino_16k.onnx"
 
 

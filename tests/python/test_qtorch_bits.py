@@ -226,6 +226,40 @@ def test_quantizer_forward_and_backward(both, forth, back, mask, hooks):
     assert_same(g, got[1].reshape(-1), want[1].reshape(-1), "gradients")
 
 
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1},
+    "momentum": {"lr": 0.1, "momentum": 0.9, "weight_decay": 1e-3},
+    "nesterov": {"lr": 0.1, "momentum": 0.9, "nesterov": True},
+    "Adam": {"lr": 0.01},
+    "amsgrad": {"lr": 0.01, "amsgrad": True},
+}
+
+
+@pytest.mark.parametrize("accumulated", [False, True])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_of_an_optimizer(both, name, accumulated):
+    theirs, like = both
+    kinds = package(PACKAGES[like], "number")
+    OptimLP = package(PACKAGES[like], "optim").OptimLP
+    inner = torch.optim.Adam if name in ("Adam", "amsgrad") else torch.optim.SGD
+    start, weights = patterns(11, -5, 2)[20_000:20_400], []
+    for q, m, own in ((theirs, kinds, OptimLP), (ours.quant, ours, ours.optim.OptimLP)):
+        p = torch.nn.Parameter(start.clone())
+        formats = {"weight": (5, 2), "grad": (5, 3), "momentum": (6, 4), "acc": (6, 9)}
+        how = {
+            f"{of}_quant": q.quantizer(m.FloatingPoint(*bits), forward_rounding="nearest")
+            for of, bits in formats.items()
+            if of != "acc" or accumulated
+        }
+        with ww.like(like):
+            low = own(inner([p], **OPTIMIZERS[name]), grad_scaling=0.5, **how)
+            for i in range(4):
+                p.grad = patterns(20 + i, -6, 3)[20_000:20_400].clone()
+                low.step()
+        weights.append(p.detach())
+    assert_same(start, *reversed(weights), "weights")
+
+
 def test_the_choice_is_stored_with_the_values():
     x = torch.tensor([1.0], requires_grad=True)
     q = ours.quant.quantizer(None, ours.FloatingPoint(5, 2), backward_rounding="nearest")

@@ -142,6 +142,24 @@ def test_state_dict_has_the_scales_and_a_converted_model_loads_them():
     assert set(wt.revert(model).state_dict()) == plain
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_scales_are_binary32s_whatever_dtype_is_usual_or_a_model_becomes(dtype):
+    dtype = getattr(torch, dtype)
+    model, other = net("affine(uint8)", "e4m3fn"), net("affine(uint8)", "e4m3fn")
+    wt.calibrate(model, LONG_TAIL)
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        wt.calibrate(other, LONG_TAIL)
+    finally:
+        torch.set_default_dtype(usual)
+    for key, wanted in model.state_dict().items():
+        for found in (other, copy.deepcopy(model).to(dtype)):
+            if key.endswith("scale"):
+                assert found.state_dict()[key].dtype == torch.float32
+                assert torch.equal(found.state_dict()[key], wanted)
+
+
 def test_scales_lie_where_their_layer_does():
     """A device without numbers stands for a GPU, where scales have to lie with what they divide."""
     rules = {"*": {"input": "affine(int8)"}}

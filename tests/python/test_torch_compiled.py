@@ -126,6 +126,17 @@ def test_export_keeps_the_op():
     assert "widthwise.quantize" in str(program.graph)
 
 
+def test_torchs_old_tracer_keeps_the_ops_with_their_gradients():
+    """A result that it took for a constant would be that of the example, whatever comes after."""
+    layers = torch.nn.Conv2d(2, 4, 3), torch.nn.Flatten(), torch.nn.Linear(16, 3)
+    model = wt.convert(torch.nn.Sequential(*layers), {"unit": "fma.f32", "input": "e4m3fn"})
+    traced = torch.jit.trace(model, drawn(2, 2, 4, 4))
+    x = drawn(5, 2, 4, 4, seed=1).requires_grad_()
+    results = [f(x) for f in (traced, model)]
+    assert torch.equal(*results)
+    assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in results))
+
+
 def test_a_traced_graph_keeps_the_op():
     from torch.fx.experimental.proxy_tensor import make_fx
 

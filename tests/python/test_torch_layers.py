@@ -140,6 +140,24 @@ def test_what_is_no_tensor_is_named():
             call(torch.nn.Linear(2, 2))
 
 
+def test_what_has_no_number_at_every_place_is_named():
+    a, rows, unit = torch.ones(3, 3), [torch.ones(2), torch.ones(3)], {"unit": "mac(e5m10)"}
+    jagged = torch.nested.nested_tensor(rows, layout=torch.jagged)
+    for bad, way in (
+        (torch.eye(3).to_sparse(), "to_dense"),
+        (torch.eye(3).to_sparse_csr(), "to_dense"),
+        (torch.nested.nested_tensor(rows), "to_padded_tensor"),
+        (jagged, "to_padded_tensor"),
+    ):
+        for call, name in (
+            (lambda x: wt.quantize(x, "e4m3fn"), "x"),
+            (lambda x: wt.encode(x, "mxfp4"), "x"),
+            (lambda x: wt.linear(a, x, **unit), "weight"),
+        ):
+            with pytest.raises(TypeError, match=f"{name} is .* is wanted: {name}.{way}"):
+                call(bad)
+
+
 def test_operands_of_two_dtypes_are_refused():
     with pytest.raises(TypeError, match="a is torch.float32, b is torch.float64"):
         wt.matmul(drawn(2, 2), drawn(2, 2).double(), unit="fma.f32")
@@ -277,6 +295,16 @@ def test_signals_are_convolved_alike(steps):
     assert torch.equal(alone, z[0])
 
 
+def test_steps_of_all_axes_may_stand_in_a_list():
+    """As torch takes them, of whose layers they come."""
+    x, w = drawn(1, 2, 6, 7), drawn(3, 2, 2, 2, seed=1)
+    wanted = wt.conv2d(x, w, None, 2, 1, 1, unit="fma.f32")
+    assert torch.equal(wt.conv2d(x, w, None, (2,), [1], (1,), unit="fma.f32"), wanted)
+    layer = nn.Conv2d(2, 3, 2, stride=(2,), padding=(1,))
+    theirs = layer(x)
+    torch.testing.assert_close(wt.convert(layer, "fma.f32")(x), theirs)
+
+
 @pytest.mark.parametrize("mode", ["zeros", "reflect", "circular", "replicate"])
 def test_layers_pad_as_torch_does(mode):
     plain = nn.Conv2d(2, 3, 3, padding=(1, 2), padding_mode=mode)
@@ -323,6 +351,24 @@ def test_gradients_of_each_example(kind):
     got = torch.vmap(one, in_dims=(0, None))(batch, tensors[1])
     wanted = torch.stack([one(x, tensors[1]) for x in batch])
     assert torch.equal(got, wanted)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "quantize"])
+def test_many_gradients_at_once(kind):
+    """By is_grads_batched, as jacobian(vectorize=True) and gradcheck ask for them."""
+    x = drawn(2, 4, 6, 5).requires_grad_()
+    w = (drawn(6, 2, 3, 2) if kind == "conv2d" else drawn(5, 3)).requires_grad_()
+    y = {
+        "matmul": lambda: wt.matmul(x, w, unit="mac(e5m10)"),
+        "conv2d": lambda: wt.conv2d(x, w, None, 2, 1, groups=2, unit="mac(e5m10)"),
+        "quantize": lambda: wt.quantize(x, "e2m1fn", backward="e5m2"),
+    }[kind]()
+    many = drawn(3, *y.shape, seed=2)
+    of = [t for t in (x, w) if t is x or kind != "quantize"]
+    got = torch.autograd.grad(y, of, many, retain_graph=True, is_grads_batched=True)
+    for i, g in enumerate(many):
+        alone = torch.autograd.grad(y, of, g, retain_graph=True)
+        assert all(torch.equal(all_[i], one) for all_, one in zip(got, alone, strict=True))
 
 
 @pytest.mark.parametrize("axes", [(0, None), (None, 2), (1, 0), (2, 1)])

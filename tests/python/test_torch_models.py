@@ -42,6 +42,40 @@ def test_convert_and_back():
     assert "scheme" not in vars(model[0]) and not model[0]._forward_pre_hooks
 
 
+def test_a_symbolic_trace_records_what_layers_call():
+    how = {"unit": "mac(e5m10)", "input": "e4m3fn", "weight": "e4m3fn", "backward": "e5m2"}
+    model, x = wt.convert(net(), how), drawn(3, 1, 8, 8)
+    wt.calibrate(model, [x])
+    traced = torch.fx.symbolic_trace(model)
+    assert torch.equal(traced(x), model(x))
+    assert torch.equal(pickle.loads(pickle.dumps(traced))(-x), model(-x))
+    wt.convert(model, {**how, "output": "e5m10"})
+    assert torch.equal(torch.fx.symbolic_trace(model)(x), model(x))
+
+
+def test_layers_of_ours_that_were_made_into_others_take_settings_and_drop_them():
+    class Own(wt.Linear):
+        pass
+
+    model = wt.convert(nn.Sequential(nn.Linear(4, 3), Own(3, 3)), "mac(e5m10)")
+    torch.nn.utils.parametrizations.weight_norm(model[0])
+    x, kinds = drawn(2, 4), [type(layer) for layer in model]
+    wt.convert(model, "mac(e4m3fn)")
+    assert [how for _, _, how in wt.report(model).rows if "=" in how] == ["unit=mac(e4m3fn)"] * 2
+    wt.revert(model)
+    wanted = x
+    for layer in model:
+        wanted = nn.functional.linear(wanted, layer.weight, layer.bias)
+    assert torch.equal(model(x), wanted) and [type(layer) for layer in model] == kinds
+    assert wt.report(model).rows[-1][2] == "torch's: Own has no settings"
+
+
+def test_the_report_says_why_a_lazy_layer_stays():
+    model = nn.Sequential(nn.LazyLinear(3), nn.Linear(3, 2))
+    rows = wt.report(wt.convert(model, "mac(e5m10)")).rows
+    assert rows[0][2] == "torch's: its parameters have no shapes before the first forward"
+
+
 def test_a_converted_model_is_copied_and_pickled():
     model = wt.convert(net(), {"*": {"unit": "mac(e5m10)", "weight": "e4m3fn", "output": "e5m10"}})
     x = drawn(3, 1, 8, 8)

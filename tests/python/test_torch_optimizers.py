@@ -112,6 +112,51 @@ def test_copies_go_on_as_the_original(way):
         assert torch.equal(p, q) and has("e5m4", q.data) and p.data_ptr() != q.data_ptr()
 
 
+@pytest.mark.parametrize("way", ["deepcopy", "pickle"])
+def test_what_an_optimizer_keeps_for_itself_is_copied(way):
+    net = model()
+    opt = wt.quantize_optimizer(torch.optim.LBFGS(net.parameters(), max_iter=3), **FORMATS)
+    opt.step(lambda: backward(net))
+    copied = copy.deepcopy if way == "deepcopy" else lambda x: pickle.loads(pickle.dumps(x))
+    other, own = copied((net, opt))
+    assert own.step(lambda: backward(other)) == opt.step(lambda: backward(net))
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        assert torch.equal(p, q)
+
+
+@pytest.mark.parametrize("kind", ["quantize_optimizer", "OptimLP", "weight alone"])
+@pytest.mark.parametrize("closure", [False, True])
+def test_weights_stay_where_they_lie(kind, closure):
+    """Views, other processes and channels_last lean on that memory."""
+    net = torch.nn.Conv2d(3, 4, 2).to(memory_format=torch.channels_last).share_memory()
+    seen = net.weight.detach().permute(0, 2, 3, 1)
+    if kind == "weight alone":
+        opt = wt.quantize_optimizer(made("SGD", net.parameters()), weight="e5m4")
+    else:
+        opt = wrapped(net, kind)
+    for _ in range(2):
+        before = seen.clone()
+        x = torch.randn(2, 3, 4, 4)
+        if closure:
+            opt.step(lambda x=x: net(x).sum().backward())
+        else:
+            net(x).sum().backward()
+            opt.step()
+        assert not torch.equal(before, seen) and torch.equal(seen, net.weight.permute(0, 2, 3, 1))
+    assert net.weight.is_shared()
+    assert net.weight.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_the_numbers_of_sparse_gradients_are_rounded():
+    table = torch.nn.Embedding(6, 4, sparse=True)
+    opt = wt.quantize_optimizer(torch.optim.SGD(table.parameters(), lr=0.1), "e5m6", grad="e4m3fn")
+    table(torch.tensor([1, 3, 3])).mul(0.3).sum().backward()
+    opt.step()
+    g = table.weight.grad
+    assert g.layout is torch.sparse_coo and has("e5m6", table.weight.data)
+    assert g.coalesce().values().unique().tolist() == [0.3125, 0.625]
+
+
 def test_a_state_dict_of_a_plain_optimizer_loads_and_its_accumulators_are_the_weights():
     net = model()
     plain = made("SGD", net.parameters())

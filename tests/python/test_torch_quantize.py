@@ -335,6 +335,15 @@ def test_a_quantizer_is_copied_and_pickled():
         wt.Quantizer("e4m3fnn")
 
 
+@pytest.mark.parametrize("how, text", [
+    ({"backward": "e5q2"}, "format 'e5q2', column"), ({"backward": "mxfp5"}, "mxfp5"),
+    ({"backward": "e5m2", "backward_rounding": "up"}, "no rounding 'up'"),
+])  # fmt: skip
+def test_what_is_wrong_with_gradients_fails_before_there_are_any(how, text):
+    with pytest.raises(ValueError, match=text):
+        wt.quantize(X(), "e4m3fn", **how)
+
+
 def test_a_quantizer_of_gradients_alone_leaves_values():
     x = torch.tensor([0.3, 1e30], requires_grad=True)
     y = wt.Quantizer(backward="e5m2")(x)
@@ -386,8 +395,6 @@ def test_tensors_that_are_no_plain_ones_go_through_the_dispatcher():
     with Watch():
         watched = plain(X())
     assert torch.equal(watched, plain(X())) and "widthwise.quantize.default" in seen
-    with pytest.raises(NotImplementedError, match="widthwise::quantize.*Sparse"):
-        plain(X().to_sparse())
 
 
 def test_autocast_gives_gradients_in_the_dtype_that_came():

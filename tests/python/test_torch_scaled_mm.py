@@ -329,3 +329,12 @@ def test_infinities_and_nan_are_mmaemus(mmaemu, fast, kinds):
         one = torch.tensor(1.0)
         wanted = mmaemu.scaled_mm(a, b.t(), one, one, *how, profile="hopper", splitk=1)
         same(wt.scaled_mm(a, b.t(), one, one, *how), wanted)
+
+
+def test_a_gradient_is_refused_and_not_left_out():
+    a, b = operands(32)
+    one, bias = torch.tensor(1.0), torch.zeros(11, requires_grad=True)
+    y = wt.scaled_mm(a, b, one, one, bias, out_dtype=torch.float32)
+    with pytest.raises(RuntimeError, match=r"scaled_mm has no gradient, .*detach\(\)"):
+        (y.sum() + bias.sum()).backward()
+    assert not wt.scaled_mm(a, b, one, one, bias.detach()).requires_grad

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -145,5 +145,35 @@ def on_host(host: Host | Examples, shape: tuple[int, ...], dtype: Any, *args: An
     called = Called(host, tuple(x is not None for x in args))
     result = jax.ShapeDtypeStruct(shape, dtype)
     if _xla.usable():
-        return _xla.called(called, result, given)
-    return jax.pure_callback(called, result, *given, vmap_method="expand_dims")
+        return varied_as(given, _xla.called(called, result, given))
+    found = jax.pure_callback(called, result, *given, vmap_method="expand_dims")
+    return varied_as(given, found)
+
+
+# --- Meshes ---------------------------------------------------------------------------------------
+
+
+def axes_of(x: Any) -> frozenset[str]:
+    """The axes of shard_map's mesh along which x differs, by the names that JAX had for them."""
+    told = jax.typeof(x) if hasattr(jax, "typeof") else None
+    found: frozenset[str] = getattr(
+        getattr(told, "manual_axis_type", None), "varying", getattr(told, "vma", frozenset())
+    )
+    return found
+
+
+def varied_as(given: Iterable[Any], x: Any) -> Any:
+    """x that varies where anything given does: of what leaves JAX it thinks that nothing varies."""
+    axes = frozenset[str]().union(*map(axes_of, given)) - axes_of(x)
+    if not axes:
+        return x
+    if hasattr(jax.lax, "pcast"):
+        return jax.lax.pcast(x, tuple(axes), to="varying")
+    return jax.lax.pvary(x, tuple(axes))
+
+
+def varied_alike(*args: Any) -> list[Any]:
+    """Operands that vary along the same axes, whose gradients JAX sums over those that were added;
+    None is left."""
+    there = [x for x in args if x is not None]
+    return [None if x is None else varied_as(there, x) for x in args]

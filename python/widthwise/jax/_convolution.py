@@ -19,6 +19,7 @@ from ._call import (
     following,
     on_host,
     seed_of_words,
+    varied_alike,
     words_of,
 )
 from ._product import Units, derived, units, who_draws
@@ -203,7 +204,8 @@ def conv(
         x, w = x[:, :, None], w[:, :, None]
     steps = Steps(of_both(strides, 1), of_both(alike, 0), of_both(dilations, 1), int(groups))
     how = How(steps, of)
-    z = convolution(how, x, w, bias, words_of(seed, who_draws(of)))
+    x, w, bias, words = varied_alike(x, w, bias, words_of(seed, who_draws(of)))
+    z = convolution(how, x, w, bias, words)
     z = z[:, :, 0] if axes == 1 else z
     return z.transpose(np.argsort(told.out_spec))
 

@@ -19,6 +19,7 @@ from ._call import (
     of_result,
     on_host,
     seed_of_words,
+    varied_alike,
     words_of,
 )
 
@@ -157,7 +158,7 @@ def matmul(
             "must match"
         )
     of = units(unit, backward_unit, a.dtype.name)
-    words = words_of(seed, who_draws(of))
+    a, b, c, words = varied_alike(a, b, c, words_of(seed, who_draws(of)))
     x, y = a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
     lead = leading_axes(x, y)
     of_result = (*lead, *a.shape[-2:-1], *(b.shape[-1:] if b.ndim > 1 else ()))

@@ -20,6 +20,8 @@ from ._call import (
     following,
     on_host,
     seed_of_words,
+    varied_alike,
+    varied_as,
     wider,
     words_of,
 )
@@ -42,7 +44,9 @@ def computed(x: jax.Array, format: str, rounding: str, axis: int | None, words: 
     if not is_container(format):
         _host.held_format(format, x.dtype.name, wider)
         if _xla.usable():
-            return _xla.quantize(jax.lax.stop_gradient(x), format, rounding, words)
+            given = [x] if words is None else [x, words]
+            found = _xla.quantize(jax.lax.stop_gradient(x), format, rounding, words)
+            return varied_as(given, found)
 
     host = Host(rounded_there, (format, rounding, axis))
     alone = words is not None or is_container(format)
@@ -146,7 +150,7 @@ def quantize(
     how = How(_host.text(format), rounding, _host.text(backward), back, clamp, axis)
     x = floats("x", x)
     check(x, how)
-    words = words_of(seed, who_draws(how))
+    x, words = varied_alike(x, words_of(seed, who_draws(how)))
     return straight(how, x, words) if how.backward is None else returning(how, x, words)
 
 

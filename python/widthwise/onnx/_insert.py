@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -26,6 +27,7 @@ from ._graph import (
 )
 from ._guards import guard_products
 from ._how import How, how_of
+from ._read import model_of
 from ._rewrite import Rewriter
 
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
@@ -49,7 +51,7 @@ class Scheme(NamedTuple):
 
 
 def quantize_model(
-    model: ModelProto,
+    model: ModelProto | str | os.PathLike[str],
     rules: Any,
     *,
     rounding: str = "rne",
@@ -60,7 +62,7 @@ def quantize_model(
     """Put quantisers around the layers of an ONNX model, and its weights into codes.
 
     Args:
-        model: an onnx.ModelProto; it stays as it is.
+        model: an onnx.ModelProto, which stays as it is, or the path of one.
         rules: which nodes, and how: {"Conv": "e4m3fn;overflow=satfinite", "*/fc?": {"weight":
             "affine(int8,symmetric,channel)"}}. A key is an operator or a glob on nodes' names; the
             first that fits decides. '*' is all of Conv, ConvTranspose, Gemm and MatMul. A value is
@@ -93,7 +95,7 @@ def quantize_model(
     ['Quantize', 'DequantizeLinear', 'MatMul']
     """
     read = read_rules(rules, rounding)
-    copy = at_opset(model, opset)
+    copy = at_opset(model_of(model), opset)
     candidates = [node for graph in graphs(copy.graph) for node in graph.node]
     check_rules(read, candidates)
     rewriter = Rewriter(copy, standard)
@@ -116,11 +118,11 @@ def finished(model: ModelProto, rewriter: Rewriter, inline: bool) -> ModelProto:
     return inlined(model) if inline else model
 
 
-def inlined(model: ModelProto) -> ModelProto:
+def inlined(model: ModelProto | str | os.PathLike[str]) -> ModelProto:
     """The same model without functions: standard operators alone.
 
     Args:
-        model: of `export_to_onnx` or `quantize_model`.
+        model: of `export_to_onnx` or `quantize_model`, or the path of one.
     Returns:
         A new model, for runtimes that have no functions.
     Raises:
@@ -133,7 +135,7 @@ def inlined(model: ModelProto) -> ModelProto:
     """
     from onnx import inliner
 
-    flat = inliner.inline_local_functions(model)
+    flat = inliner.inline_local_functions(model_of(model))
     kept = [x for x in flat.opset_import if x.domain != DOMAIN]
     del flat.opset_import[:]
     flat.opset_import.extend(kept)

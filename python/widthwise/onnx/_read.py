@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -63,12 +64,12 @@ def load(model: ModelProto | str | os.PathLike[str]) -> dict[str, Any]:
     Args:
         model: a model, or the path of one.
     Returns:
-        By name (an ending `_codes` or `_quantized` goes): of integers that the model dequantises
-        (DequantizeLinear, QLinearConv, QLinearMatMul) `ww.Affine`; of narrow floats under blocks'
-        scales `ww.Blocks`, under one scale or channels' codes and scale, under none an Array; of
-        what a node `ai.widthwise::Quantize` rounds an Array of its format; of other floats an
-        Array of their own format; of integers and truths NumPy arrays. Scales and zero points are
-        none by themselves.
+        By name (an ending `_codes`, `_floats` or `_quantized` goes, where names still differ): of
+        integers that the model dequantises (DequantizeLinear, QLinearConv, QLinearMatMul)
+        `ww.Affine`; of narrow floats under blocks' scales `ww.Blocks`, under one scale or channels'
+        codes and scale, under none an Array; of what a node `ai.widthwise::Quantize` rounds an
+        Array of its format; of other floats an Array of their own format; of integers and truths
+        NumPy arrays. Scales and zero points are none by themselves.
     Raises:
         ValueError: the file is no ONNX model; a scale that is zero, negative or NaN.
 
@@ -95,7 +96,7 @@ def load(model: ModelProto | str | os.PathLike[str]) -> dict[str, Any]:
             found[name] = tensor_as_used(tensor, uses.get(name), constants)
         except (ValueError, TypeError) as why:
             raise ValueError(f"{name}: {why}") from None
-    return {shorter(name, found): x for name, x in found.items()}
+    return dict(zip(shorter(list(found)), found.values(), strict=True))
 
 
 def model_of(model: Any) -> ModelProto:
@@ -111,13 +112,11 @@ def model_of(model: Any) -> ModelProto:
         raise ValueError(f"model = {os.fspath(model)!r}: no ONNX model ({why})") from None
 
 
-def shorter(name: str, there: Mapping[str, Any]) -> str:
-    """Without what exporters append to the names of codes."""
-    for ending in ENDINGS:
-        short = name.removesuffix(ending)
-        if short != name and short not in there:
-            return short
-    return name
+def shorter(names: list[str]) -> list[str]:
+    """Without what exporters append to the names of codes, where that leaves no two alike."""
+    short = [next((x for e in ENDINGS if (x := n.removesuffix(e)) != n), n) for n in names]
+    often = Counter(short)
+    return [x if often[x] == 1 else name for name, x in zip(names, short, strict=True)]
 
 
 def nodes_of(model: ModelProto) -> Iterator[NodeProto]:

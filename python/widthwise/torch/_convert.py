@@ -84,11 +84,15 @@ def convert(
         if isinstance(layer, Converted) and not scheme.has_bits_of(layer.scheme):
             layer.forget_scales()
         become(layer, OURS[kind_of(layer)], scheme)
+    settle_nesting(model)
     return model
 
 
 def revert(model: nn.Module) -> nn.Module:
     """Let all layers be torch's own again; it is changed itself, its numbers not.
+
+    Layers of subclasses of ours, parametrized ones among them, keep their class and compute without
+    settings, as torch's do.
 
     Args:
         model: any module.
@@ -104,6 +108,7 @@ def revert(model: nn.Module) -> nn.Module:
         if isinstance(module, Converted):
             module.forget_scales()
             plain_again(module)
+    settle_nesting(model)
     return model
 
 
@@ -141,6 +146,8 @@ def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
     if isinstance(module, Converted):
         kept = [of for of in ROLES if module.scale_of(of) is not None]
         scales = f"; kept scales: {', '.join(kept)}" if kept else ""
+        if module.scheme == Scheme():
+            return f"torch's: {type(module).__name__} has no settings"
         return f"{module.scheme.told()}{module.beside}{scales}"
     if type(module) in OURS:
         return "torch's: no rule changes it"
@@ -148,6 +155,8 @@ def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
 
 
 def why_not(module: nn.Module) -> str:
+    if nn.parameter.is_lazy(next(module.parameters(recurse=False))):
+        return "its parameters have no shapes before the first forward"
     if isinstance(module, tuple(OURS)):
         return f"{type(module).__name__} computes in a way of its own"
     return "no rule is for its type"
@@ -157,7 +166,7 @@ def kind_of(module: nn.Module) -> Any:
     """Which of torch's layers it is, if one that changes."""
     if type(module) in OURS:
         return type(module)
-    return module.plain if type(module) in OURS.values() else None
+    return module.plain if isinstance(module, Converted) else None
 
 
 def changeable(model: nn.Module) -> dict[str, Any]:
@@ -178,15 +187,32 @@ def left(model: nn.Module, preserve: Iterable[Any]) -> dict[str, Any]:
 
 
 def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:
-    module.__class__ = kind
+    """What is made of one of our layers (a subclass, a parametrized one) keeps its class."""
+    if not isinstance(module, Converted):
+        module.__class__ = kind
     module.scheme = scheme
     keep_own_forward(module)
 
 
 def plain_again(module: Converted) -> None:
+    if type(module) not in OURS.values():
+        module.scheme = Scheme()
+        return
     module.__class__ = module.plain  # type: ignore[assignment]
     del module.scheme
     without_own_forward(module)
+
+
+def settle_nesting(model: nn.Module) -> None:
+    """torch's encoders make nested tensors of padded batches, but not where our layers are: no unit
+    takes these."""
+    for encoder in model.modules():
+        if isinstance(encoder, nn.TransformerEncoder):
+            ours = any(isinstance(module, Converted) for module in encoder.modules())
+            if ours and encoder.use_nested_tensor:
+                encoder.use_nested_tensor, encoder.nested_before = False, True
+            elif not ours and vars(encoder).pop("nested_before", False):
+                encoder.use_nested_tensor = True
 
 
 def placed(scheme: Scheme, backend: str) -> Scheme:

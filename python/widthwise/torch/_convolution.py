@@ -143,8 +143,9 @@ def with_zeros_between(g: torch.Tensor, stride: Any) -> torch.Tensor:
     for at, step in enumerate(stride, 2):
         if step > 1:
             between = F.pad(g.unsqueeze(at + 1).movedim(at + 1, -1), (0, step - 1))
-            spread = between.movedim(-1, at + 1).flatten(at, at + 1)
-            g = spread.narrow(at, 0, spread.shape[at] - step + 1)
+            size = g.shape[at] * step
+            spread = between.movedim(-1, at + 1).reshape(*g.shape[:at], size, *g.shape[at + 1 :])
+            g = spread.narrow(at, 0, size - step + 1)
     return g
 
 
@@ -152,8 +153,15 @@ def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
     """Products of g with the windows, summed in order of image, row, column."""
     if met_directly((g, x)) and not (torch.is_grad_enabled() or lies_there(g)):
         return weights_by_codes(g, x, w, ctx, seed)
-    rows = g.unflatten(1, (ctx.groups, -1)).movedim(0, 2).flatten(2)
+    rows = rows_of_filters(g, ctx.groups)
     return derived(rows, windows(x, w, ctx), ctx.how, seed).reshape(w.shape)
+
+
+def rows_of_filters(g: torch.Tensor, groups: int) -> torch.Tensor:
+    """(groups, filters of one, images * outputs), by steps that every vmap of torch has."""
+    n, filters, *out = g.shape
+    apart = g.reshape(n, groups, filters // groups, math.prod(out)).movedim(0, 2)
+    return apart.reshape(groups, filters // groups, n * math.prod(out))
 
 
 def windows(x: Any, w: Any, how: Any) -> torch.Tensor:

@@ -49,6 +49,9 @@ class Scheme(NamedTuple):
         return {key: getattr(self, key) for key in OF_PRODUCTS}
 
 
+for name in ("conv1d", "conv2d", "conv3d", "linear", "quantize", "returning", "scaled"):
+    torch.fx.wrap(name)  # a symbolic trace records the call, for it has no numbers to look at
+
 PLAIN = {("rounding", "rne"), ("backend", "auto")}
 MULTIPLIERS = ("multiplier", "backward_multiplier")
 OF_PRODUCTS = ("unit", "backward_unit", *MULTIPLIERS)
@@ -90,7 +93,7 @@ class Scales(nn.Module):
         return None if scale is None else (scale, self._buffers[f"{of}_zero_point"])
 
     def keep_scale(self, of: str, scale: float, zero_point: int, device: torch.device) -> None:
-        kept = torch.tensor(float(scale), device=device)
+        kept = torch.tensor(float(scale), dtype=torch.float32, device=device)
         zero = torch.tensor(zero_point, dtype=torch.int32, device=device)
         self.register_buffer(f"{of}_scale", kept)
         self.register_buffer(f"{of}_zero_point", zero)
@@ -110,6 +113,15 @@ class Scales(nn.Module):
         y = scaled(x, format, *kept, how["rounding"], how.get("clamp", True))
         back = {key: how[key] for key in ("backward", "backward_rounding") if key in how}
         return y if how.get("backward") is None else returning(y, how["rounding"], **back)
+
+    def _apply(self, fn: Callable[..., Any], recurse: bool = True) -> Any:
+        """Scales go where a model goes, and stay binary32's when it becomes half."""
+        before = {name: self._buffers[name] for name in self._buffers if name in SCALE_NAMES}
+        super()._apply(fn, recurse)
+        for name, kept in before.items():
+            if kept is not None and self._buffers[name].dtype != kept.dtype:
+                self._buffers[name] = kept.to(self._buffers[name].device)
+        return self
 
     def _load_from_state_dict(self, state: Any, prefix: str, *how: Any) -> None:
         """Scales come with a state even where none were found before."""

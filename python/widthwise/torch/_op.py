@@ -14,6 +14,8 @@ from ._gpu import lies_there, wherever
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSORS = ("Tensor", "Tensor?")  # in schemas
+# Whether many tensors pass for one, as torch's vmap of before functorch has them.
+is_batch = torch._C._functorch.is_legacy_batchedtensor
 # A call is over when it returns, for which a captured graph has no place. Old torch lacks that tag.
 TAGS = [torch.Tag.pt2_compliant_tag]
 TAGS += [torch.Tag.cudagraph_unsafe] if hasattr(torch.Tag, "cudagraph_unsafe") else []
@@ -31,11 +33,11 @@ def tracing_tangents() -> bool:
 class Op:
     """One operation of the library.
 
-    Compiled code, autocast, modes that watch what is dispatched, and tensors that are no plain ones
-    call the op with the autograd that the library knows. Its way through the dispatcher and Python
-    takes tens of microseconds, so plain tensors meet the kernel itself, with a Function around it
-    where gradients are wanted; functorch's transforms and forward mode, which do not see the op's
-    autograd, have a Function of their own.
+    Compiled code, tracers, autocast, modes that watch what is dispatched, and tensors that are no
+    plain ones call the op with the autograd that the library knows. Its way through the dispatcher
+    and Python takes tens of microseconds, so plain tensors meet the kernel itself, with a Function
+    around it where gradients are wanted; functorch's transforms and forward mode, which do not see
+    the op's autograd, have a Function of their own.
 
     Args:
         schema: as torch.library takes it, without the name space.
@@ -97,12 +99,18 @@ class Op:
 
 
 def are_tensors(**named: Any) -> None:
-    """What a function that computes with tensors is given."""
+    """What a function that computes with tensors is given: a number at every place of a shape."""
     for name, x in named.items():
         if not isinstance(x, torch.Tensor):
             raise TypeError(
                 f"{name} is {type(x).__name__}; a tensor is wanted: torch.as_tensor({name})"
             )
+        if x.is_nested:
+            raise TypeError(
+                f"{name} is nested; a tensor of one shape is wanted: {name}.to_padded_tensor(0.0)"
+            )
+        if x.layout is not torch.strided:
+            raise TypeError(f"{name} is {x.layout}; a dense tensor is wanted: {name}.to_dense()")
 
 
 def may_be_tensors(**named: Any) -> None:
@@ -130,15 +138,17 @@ def are_plain(tensors: Any) -> bool:
             and (x.is_cpu or lies_there(x))
             and x.layout is torch.strided
             and not x.is_neg()
+            and not is_batch(x)  # of autograd.grad's is_grads_batched
         ):
             return False
     return True
 
 
 def unusual_modes() -> bool:
-    """Autocast, or a mode that sees what goes through the dispatcher."""
+    """Autocast, a mode that sees what goes through the dispatcher, or torch.jit's tracer, to which
+    the result of a kernel is a constant."""
     autocast = torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
-    return autocast or torch._C._len_torch_dispatch_stack() > 0
+    return autocast or torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_tracing()
 
 
 def wanted(tensors: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import count
 from typing import Any
 
 import torch
@@ -60,6 +61,7 @@ class Steps:
         self.accumulators = {} if accumulators is None else accumulators
         self.left = left
         self.names = {} if names is None else names
+        self.weights: Values = {}  # where they lie, while accumulators take a step in their place
 
     def of(self, p: torch.Tensor, told: Any) -> Change | None:
         """What is done to a parameter's numbers."""
@@ -110,23 +112,29 @@ class Steps:
         self.take_up(optimizer)
         if closure is None:
             self.round_gradients(optimizer)
-        weights = {p: p.data for p in parameters(optimizer) if p in self.accumulators}
-        show(self.accumulators, weights)
-        return None if closure is None else self.around(optimizer, closure, weights)
+        self.weights = {p: p.data for p in parameters(optimizer) if p in self.accumulators}
+        show(self.accumulators, self.weights)
+        return None if closure is None else self.around(optimizer, closure)
 
-    def around(self, optimizer: Optimizer, closure: Any, weights: Values) -> Any:
+    def around(self, optimizer: Optimizer, closure: Any) -> Any:
         """Gradients are taken at the weights, and steps from the accumulators."""
-        held = [weights]
+        calls = count()
 
         def evaluated() -> Any:
-            moving = {p: p.data for p in weights}
-            show(held.pop() if held else {p: self.low(p, x) for p, x in moving.items()}, weights)
+            moving = {p: p.data for p in self.weights}
+            for p, x in moving.items() if next(calls) else ():
+                self.lay(p, x)
+            show(self.weights, self.weights)
             loss = closure()
             self.round_gradients(optimizer)
-            show(moving, weights)
+            show(moving, moving)
             return loss
 
         return evaluated
+
+    def lay(self, p: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Rounded weights where weights lie: others may have views of that memory, or share it."""
+        return self.weights.get(p, p.data).copy_(self.low(p, x))
 
     def low(self, p: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         change = self.of(p, self.weight)
@@ -138,7 +146,7 @@ class Steps:
         for p in parameters(optimizer):
             change = self.of(p, self.grad)
             if p.grad is not None and change is not None:
-                p.grad.data = change(p.grad.data * self.grad_scale)
+                p.grad.data = of_numbers(change, p.grad.data * self.grad_scale)
 
     @torch.no_grad()
     def end(self, optimizer: Optimizer) -> None:
@@ -146,12 +154,14 @@ class Steps:
         for p in parameters(optimizer):
             change = self.of(p, self.accumulator)
             if change is not None:
-                p.data = self.accumulators[p] = change(p.data).detach()
-            p.data = self.low(p, p.data)
+                self.accumulators[p] = change(p.data).detach()
+            if change is not None or self.of(p, self.weight) is not None:
+                p.data = self.lay(p, self.accumulators.get(p, p.data))
             if change is not None:
                 self.leave(p)
             if p.grad is not None:
                 self.round_momenta(p, optimizer.state.get(p, {}))
+        self.weights = {}
 
     def round_momenta(self, p: torch.Tensor, state: dict[str, Any]) -> None:
         for key, value in state.items():
@@ -177,6 +187,14 @@ class Steps:
             if i in saved and self.of(p, self.accumulator) is not None:
                 self.accumulators[p] = saved[i].to(p.device, p.dtype, copy=True)
         self.take_up(optimizer)
+
+
+def of_numbers(change: Change, g: torch.Tensor) -> torch.Tensor:
+    """A gradient changed; of a sparse one the numbers that it has."""
+    if g.layout is not torch.sparse_coo:
+        return change(g)
+    g = g.coalesce()
+    return torch.sparse_coo_tensor(g.indices(), change(g.values()), g.shape, is_coalesced=True)
 
 
 def show(values: Values, of: Values) -> None:
@@ -220,7 +238,11 @@ class Quantised:
         self._steps.load(self, kept)
 
     def __getstate__(self: Any) -> dict[str, Any]:
-        return {**self.plain.__getstate__(self), "_steps": self._steps}
+        """All but hooks, and the step that a scheduler has put its own around: LBFGS keeps lists
+        of its own, which torch's state forgets."""
+        own = vars(self).items()
+        kept = {k: v for k, v in own if not k.startswith("_optimizer_") and k != "step"}
+        return kept | self.plain.__getstate__(self)
 
     def __setstate__(self: Any, state: dict[str, Any]) -> None:
         fresh = "_steps" in state  # torch's load_state_dict comes here as well, without

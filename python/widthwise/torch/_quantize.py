@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
 
 from .._block_format import is_container
-from .._host import text, whole_seed
+from .._host import check_format, env_of, text, whole_seed
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
 from ._op import Op, are_tensors, drawn_seed, following, one_by_one
@@ -175,5 +176,15 @@ def quantize(
     """
     are_tensors(x=x)
     back = rounding if backward_rounding is None else backward_rounding
+    if not torch.compiler.is_compiling():
+        check_backward(text(backward), back)
     drawn = drawn_seed(seed, "sr" in (rounding[:2], back[:2]))
     return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)
+
+
+@lru_cache(maxsize=256)
+def check_backward(format: str | None, rounding: Any) -> None:
+    """What is wrong with them fails here, and not as gradients come back."""
+    env_of(rounding)
+    if format is not None:
+        check_format(format)

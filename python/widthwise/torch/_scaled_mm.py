@@ -171,6 +171,17 @@ for device in ("CPU", "CUDA"):
 torch.library.register_fake("widthwise::scaled_mm", shape, lib=LIBRARY)
 
 
+def no_gradient(ctx: Any, g: torch.Tensor) -> Any:
+    """As torch says of its own; without a rule it would warn, and leave gradients out."""
+    raise RuntimeError(
+        "scaled_mm has no gradient, as torch._scaled_mm has none: detach() what it is given, or "
+        "take widthwise.torch.linear or matmul, which have units backward"
+    )
+
+
+torch.library.register_autograd("widthwise::scaled_mm", no_gradient, lib=LIBRARY)
+
+
 def scaled_mm(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -207,7 +218,7 @@ def scaled_mm(
         first_scale: 'a' or 'b', which scales of rows are multiplied by first; None asks what
             PyTorch does for this shape.
     Returns:
-        A tensor of shape (m, n). No gradient passes. NaN is NVIDIA's, all ones but the sign.
+        A tensor of shape (m, n); its gradient is an error. NaN is NVIDIA's, all ones but the sign.
     Raises:
         ValueError: shapes or scales that do not fit, two operands of E5M2, an unknown profile or
             order, blackwell split without an order.

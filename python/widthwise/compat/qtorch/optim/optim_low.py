@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
-from torch.optim import Optimizer
+from torch.optim import SGD, Adam, Optimizer
 
 from ....torch._by_name import Change, by_name, names_among
 from ....torch._optimizer import KEPT, Steps, scaling
 from .._ops import whom, whom_outside
 
 __all__ = ["OptimLP"]
+# What the packages round of SGD's and Adam's state: AMSGrad's maximum is not among it.
+MOMENTA = ("momentum_buffer", "exp_avg", "exp_avg_sq")
 Quant = Change | Mapping[str, Change | None] | None
 
 
@@ -30,8 +32,8 @@ class OptimLP(Optimizer):
         grad_scaling: what gradients are multiplied by before they are rounded.
         acc_quant: the same of copies of the weights (`weight_acc`) that steps are added to.
         like: 'qtorch' or 'fork': a closure is not called, gradients that are not rounded are not
-            scaled, and weights that were set between two steps are forgotten where there is
-            `acc_quant`.
+            scaled, AMSGrad's maximum is not rounded, and weights that were set between two steps
+            are forgotten where there is `acc_quant`.
         names: the model, or its named_parameters(), where there are globs; an optimizer that was
             made of named_parameters() knows them.
         except_layers: globs on names of what stays as `optim` leaves it.
@@ -87,10 +89,11 @@ class OptimLP(Optimizer):
     def steps(self, like: str | None = None) -> Steps:
         told = self.weight_quant, self.grad_quant, self.momentum_quant, self.acc_quant
         weight, grad, momentum, accumulator = (by_name(x, self.except_layers) for x in told)
+        known = like is not None and isinstance(self.optim, SGD | Adam)
         return Steps(
             weight,
             scaling(grad, self.grad_scaling) if like is None else grad,
-            momentum,
+            dict.fromkeys(MOMENTA, momentum) if known else momentum,
             accumulator,
             self.grad_scaling,
             self.weight_acc,
