@@ -185,6 +185,16 @@ def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int,
     return found
 
 
+def refuse_idle_axis(axis: int | None, format: str, backward: str | None = None) -> None:
+    """An axis, where no number has a scale that lies along one."""
+    if axis is None or is_container(format) or (backward and is_container(backward)):
+        return
+    raise ValueError(
+        f"axis = {axis}: numbers of {format} have no scales, which an axis is of; leave it out, or "
+        "take a format that has them, as 'mxfp8_e4m3' or 'affine(int8,symmetric)'"
+    )
+
+
 def signed_seed(seed: Any) -> int:
     """A seed's 64 bits as frameworks hold them: an integer with a sign."""
     integer = whole(seed)

@@ -148,6 +148,7 @@ def quantize(
     """
     back = rounding if backward_rounding is None else backward_rounding
     how = How(_host.text(format), rounding, _host.text(backward), back, clamp, axis)
+    _host.refuse_idle_axis(axis, how.format, how.backward)
     x = floats("x", x)
     check(x, how)
     x, words = varied_alike(x, words_of(seed, who_draws(how)))

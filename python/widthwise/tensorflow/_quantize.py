@@ -73,6 +73,7 @@ def quantize(
     """
     format, backward = _host.text(format), _host.text(backward)
     back = rounding if backward_rounding is None else backward_rounding
+    _host.refuse_idle_axis(axis, format, backward)
     x = floats("x", x)
     check(x, (format, backward), (rounding, back))
     asked = [rounding] if backward is None else [rounding, back]

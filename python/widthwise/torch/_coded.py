@@ -12,7 +12,7 @@ from .._array import Array
 from .._block_format import is_container
 from .._device import DeviceArray
 from .._format import Format
-from .._host import block_format_of, env_of, text, whole_seed
+from .._host import block_format_of, env_of, refuse_idle_axis, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
@@ -200,6 +200,7 @@ def encode(
     are_tensors(x=x)
     drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
     told = text(format)
+    refuse_idle_axis(axis, told)
     with in_its_turn(x):
         if is_container(told):
             return with_scales(contained(x, told, rounding, axis, drawn), x.device, axis)

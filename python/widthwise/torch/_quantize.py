@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .._block_format import is_container
-from .._host import check_format, env_of, text, whole_seed
+from .._host import check_format, env_of, refuse_idle_axis, text, whole_seed
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
 from ._op import Op, are_tensors, drawn_seed, following, one_by_one
@@ -167,7 +167,8 @@ def quantize(
     Returns:
         A new tensor of x's shape and dtype, contiguous.
     Raises:
-        ValueError: the dtype does not hold the format's numbers; NaN, and the format has none.
+        ValueError: the dtype does not hold the format's numbers; NaN, and the format has none; an
+            axis, and no numbers share scales.
         TypeError: x holds another dtype.
 
     >>> import torch
@@ -178,6 +179,7 @@ def quantize(
     back = rounding if backward_rounding is None else backward_rounding
     if not torch.compiler.is_compiling():
         check_backward(text(backward), back)
+        refuse_idle_axis(axis, text(format), text(backward))
     drawn = drawn_seed(seed, "sr" in (rounding[:2], back[:2]))
     return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)
 
