@@ -417,7 +417,9 @@ def test_other_arrays_are_taken_exactly():
     for other in (*arrays, x.tolist(), *map(x.astype, others)):
         assert ww.affine(other).codes.tolist() == want
     assert ww.affine(np.int64([3, -4])).codes.tolist() == ww.affine([3.0, -4.0]).codes.tolist()
-    assert ww.affine(np.float32(2.5)).shape == ()
+    one = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, np.int8]
+    for dtype in (*one, np.int64, ">f2"):
+        assert ww.affine(np.array(2, dtype)).shape == (), dtype
 
 
 # --- Bad input ------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def numbers(x: Any) -> Any:
     if a.dtype in (np.float32, np.float64):
         return np.ascontiguousarray(a).reshape(a.shape)
     if a.dtype.name in ("bfloat16", "float16") or "float8" in a.dtype.name:
-        return np.ascontiguousarray(a, np.float32)
+        return np.ascontiguousarray(a, np.float32).reshape(a.shape)
     if a.dtype.kind in "biu":
         return whole(a)
     if a.dtype.kind != "f" or a.itemsize not in (4, 8):
