@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def asks_for(argument: str, example: str) -> Callable[[F], F]:
-    """A function whose callers forget an argument: `example` is a call that has it."""
+def asks_for(argument: str, example: str, elsewhere: Mapping[str, str] = {}) -> Callable[[F], F]:
+    """A function whose callers forget an argument: `example` is a call that has it. `elsewhere`:
+    what is looked for among its keywords and stands in that argument, and a call that says it."""
 
     def told(function: F) -> F:
         @wraps(function)
@@ -21,6 +22,9 @@ def asks_for(argument: str, example: str) -> Callable[[F], F]:
                 # Raised by the call itself, and by nothing that the function has done.
                 if why.__traceback__ is None or why.__traceback__.tb_next is not None:
                     raise
+                for name in elsewhere.keys() & how.keys():
+                    said = f"{name} = {how[name]!r}: {argument} says it, as in {elsewhere[name]}"
+                    raise TypeError(said) from None
                 raise TypeError(explained(function, argument, example, args, how, why)) from None
 
         return called  # type: ignore[return-value]

@@ -228,7 +228,8 @@ std::string scale_fault(const BlockFormat& f) {
     return fmt::format("scale={} is no rule for scales in {}; {}", word(f.rule), to_string(f.scale),
                        is_power_scale(f.scale)
                            ? "there are floor, ceil, rceil, even, midmax and nearest"
-                           : "there are amax and pow2");
+                       : f.scale == binary32 ? "there are amax and pow2"
+                                             : "there is amax alone");
   if (f.rule == ScaleRule::pow2 && f.scale != binary32) return "scale=pow2 is binary32's";
   if (f.takes_tensor_scale() && f.element.digits() > most_divided_digits)
     return fmt::format("elements under scales in ue4m3fn have up to {} digits",

@@ -205,6 +205,10 @@ def test_what_is_quantised_already_is_said_so(here, capsys):
             "'none'\nformat = 'mxfp4'",
             "rule 2, match = none: none of its tensors is quantised: none (empty)",
         ),
+        (
+            "[[rule]]\nmatch = 'odd'\nformat = 'mxfp4'\naxis = 5",
+            "and it may be -2 to 1; --exclude 'odd' leaves it as it is",
+        ),
     ],
 )  # fmt: skip
 def test_rules_that_are_wrong(here, capsys, text, wanted):

@@ -133,5 +133,12 @@ def test_nan_of_a_tensor_is_found_where_the_format_has_none():
 )
 def test_two_numbers_a_byte_are_refused():
     packed = torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
-    with pytest.raises(TypeError, match=r"two numbers a byte: ww.from_bits takes them one a byte"):
+    with pytest.raises(TypeError, match=r"two numbers a byte: ww.unpack\(x, 'e2m1fn'\) takes them"):
         ww.array(packed, "e5m10")
+    assert ww.unpack(packed, "e2m1fn").shape == (4,)
+
+
+def test_bytes_are_no_others_numbers():
+    for dtype in (torch.float32, torch.int8, torch.float8_e4m3fn):
+        with pytest.raises(TypeError, match=r"data holds torch.*; uint8 \(..., bytes\) wanted"):
+            ww.unpack(torch.zeros(4, dtype=dtype), "e2m1fn")

@@ -177,6 +177,13 @@ def covered(range: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]
     lo, hi = (side if side.dtype.kind == "O" else side.astype(np.float64) for side in sides)
     if (lo.dtype.kind == "O") != (hi.dtype.kind == "O"):
         lo, hi = lo.astype(object), hi.astype(object)
+    wrong = np.flatnonzero(~((-np.inf < lo) & (hi < np.inf)))
+    if wrong.size:
+        raise ValueError(
+            f"range{subscript(wrong[0], shape)} = ({lo.reshape(-1)[wrong[0]]}, "
+            f"{hi.reshape(-1)[wrong[0]]}): both are finite; scale= and zero_point= take "
+            "infinities, which clamp"
+        )
     wrong = np.flatnonzero(lo > hi)
     if wrong.size:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .. import _codes
 from .._array import Array
 from .._block_format import BlockFormat
 from .._code_array import CodeArray
-from .._create import code_array, from_dtype, is_tensor
+from .._create import as_numpy, code_array, from_dtype, is_tensor
 from .._device import found_on_gpu
 from .._format import Format
 from .._machine import by_usual_arithmetic
@@ -59,8 +60,9 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
         )
-    s = np.float32(tensor_scale)
-    if not (0 < s < math.inf) or float(s) != float(tensor_scale):
+    asked = np.asarray(as_numpy(tensor_scale))[()]
+    s = np.float32(asked if isinstance(asked, Real) else math.nan)
+    if not (0 < s < math.inf) or float(s) != float(asked):
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
             "np.float32(0.1) is"
