@@ -292,8 +292,8 @@ def taken_apart(name: str, x: Any, zero: Any, axis: int) -> tuple[Any, Any]:
             f"pass {name}.codes"
         )
     own = x.zero_point.reshape(-1)
-    if (own == own[0]).all():
-        return x.codes, own[0]
+    if (own == own[:1]).all():
+        return x.codes, own[0] if own.size else 0
     if x.grouping.kind == "channel" and x.axis == x.ndim + axis:
         return x.codes, own
     raise ValueError(

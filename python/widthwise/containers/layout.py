@@ -54,13 +54,13 @@ class Layout(NamedTuple):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Of a block, along each axis."""
+        """Of a block, along each axis; of parts without elements at least 1."""
         block = self.format.block
         if block == "all":
-            return self.shape
+            return tuple(max(1, n) for n in self.shape)
         if isinstance(block, tuple):
             return (*(1 for _ in self.shape[:-2]), *block)
-        of_axis = int(block) or self.shape[self.axis or 0]
+        of_axis = int(block) or max(1, self.shape[self.axis or 0])
         return tuple(of_axis if i == self.axis else 1 for i in range(len(self.shape)))
 
     @property
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
         """The array as the core takes it: outer, rows, columns, and a block's rows and columns."""
         shape = self.shape
         if self.format.block == "all":
-            return 1, 1, math.prod(shape), 1, math.prod(shape)
+            return 1, 1, math.prod(shape), 1, math.prod(self.extents)
         if self.axis is None:
             rows, columns = self.extents[-2:]
             return math.prod(shape[:-2]), shape[-2], shape[-1], rows, columns
@@ -140,7 +140,7 @@ class Layout(NamedTuple):
             )
         start, stop, step = key.indices(n)
         stop = max(start, stop)
-        if step != 1 or start % block or (stop % block and stop != n) or start == stop:
+        if step != 1 or start % block or (stop % block and stop != n) or start == stop < n:
             raise IndexError(
                 f"key {slice_text(key)}: axis {axis} has blocks of {block}, and a part begins "
                 "and ends with one"
