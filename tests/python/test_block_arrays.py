@@ -61,6 +61,13 @@ def test_each_block_is_quantised_by_itself(text: str, shape: Any, axis: int, sca
         assert np.array_equal(z.to_float32(), z.to_float64().astype(np.float32))
 
 
+def test_one_number_is_no_part() -> None:
+    one = ww.blocks([[2.0]], "block(e4m3fn,all,e8m0fnu)")
+    assert one[0].shape == (1,)
+    with pytest.raises(IndexError, match=r"key \(0, 0\) is one number, and blocks have an axis"):
+        one[0, 0]
+
+
 def test_parts_begin_and_end_with_blocks() -> None:
     x = np.random.default_rng(2).standard_normal((4, 70, 6)).astype(np.float32)
     z = ww.blocks(x, "mxfp4", axis=1)

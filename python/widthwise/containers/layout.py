@@ -111,6 +111,11 @@ class Layout(NamedTuple):
         keys = self.whole_key(key)
         of_scales = tuple(self.scale_key(i, k) for i, k in enumerate(keys))
         left = [i for i, k in enumerate(keys) if isinstance(k, slice)]
+        if not left:
+            raise IndexError(
+                f"key {brief(key)} is one number, and blocks have an axis; take a slice, or "
+                "x.to_float64(), whose numbers stand alone"
+            )
         axis = -1
         if self.axis is not None:
             axis = left.index(self.axis)
