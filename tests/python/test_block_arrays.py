@@ -157,6 +157,16 @@ def test_a_product_takes_the_scales_of_its_operands(unit: str, text: str) -> Non
     assert np.array_equal(rows.bits, z[:, 0].bits)
 
 
+@pytest.mark.parametrize("bits", range(2, 9))
+def test_units_have_scales_of_every_width(bits: int) -> None:
+    scale = f"e{bits}m0fnu"
+    f = f"block(e2m1fn,4,{scale})"
+    a, b = ww.blocks(np.float32([[6, 1, -0.5, 3]]), f), ww.blocks(np.ones((4, 1)), f, axis=0)
+    z = ww.matmul(a, b, unit=f"kulisch(e2m1fn, scale={scale}:4:term, out=binary32)")
+    assert z.to_float64().tolist() == (a.to_float64() @ b.to_float64()).tolist()
+    assert ww.Format(scale) == a.format.scale
+
+
 def test_a_product_says_which_blocks_it_takes() -> None:
     x = np.ones((64, 64), np.float32)
     a = ww.blocks(x, "mxfp8_e4m3")
