@@ -142,6 +142,10 @@ def test_arrays_are_not_overwritten_either(tmp_path, monkeypatch, capsys):
             "--scale = block: int8 has no blocks",
         ),
         (
+            "in.safetensors o.safetensors --format nf4 --scale block",
+            "no format 'nf4'; here it is table(nf4)",
+        ),
+        (
             "in.safetensors o.safetensors --format int8 --scale tensor --scale channel",
             "--scale = tensor and --scale = channel: give one",
         ),

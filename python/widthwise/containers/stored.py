@@ -33,6 +33,7 @@ def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme
             )
         return (AffineScheme if is_affine(text) else BlockScheme)(text, axis, options)
     if way == "block":
+        Format(text)  # or what is wrong with it
         raise ValueError(
             f"options.scale = block: {text} has no blocks; take tensor or channel, or the format "
             f"'block({text},32,e8m0fnu)'"
