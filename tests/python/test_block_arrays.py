@@ -157,6 +157,59 @@ def test_a_product_takes_the_scales_of_its_operands(unit: str, text: str) -> Non
     assert np.array_equal(rows.bits, z[:, 0].bits)
 
 
+@pytest.mark.parametrize(
+    ("unit", "of_a", "of_b"),
+    [
+        ("blackwell.nvfp4", "nvfp4", "block(e2m1fn,16x16,ue4m3fn)"),
+        ("blackwell.nvfp4", "block(e2m1fn,32,ue4m3fn)", "block(e2m1fn,all,ue4m3fn)"),
+        ("blackwell.mxfp8", "block(e4m3fn,64x32,e8m0fnu)", "block(e4m3fn,0,e8m0fnu)"),
+        ("TILES", "block(e4m3fn,1x128,binary32)", "block(e4m3fn,128x128,binary32)"),
+        ("TILES", "block(e4m3fn,3x256,binary32)", "block(e4m3fn,0,binary32)"),
+    ],
+)
+@pytest.mark.parametrize("k", [64, 40, 288])
+def test_parts_of_larger_blocks_have_their_wholes_scale(
+    unit: str, of_a: str, of_b: str, k: int
+) -> None:
+    tiles = "dot(e4m3fn, lanes=32, scale=binary32:128:term, out=binary32)"
+    unit = tiles if unit == "TILES" else unit
+    rng = np.random.default_rng(k)
+    x, w = rng.standard_normal((5, k)), rng.standard_normal((k, 35))
+    a, b = ww.blocks(x, of_a), ww.blocks(w, of_b, axis=-1 if "x" in of_b.split(",")[1] else 0)
+    n, scale = int(ww.Unit(unit).scale_block or 0), a.format.scale
+    by_place = (a._layout.spread(a.scales.bits), b._layout.spread(b.scales.bits))
+    scale_a, scale_b = by_place[0][:, ::n], by_place[1][::n]
+    beside = ww.matmul(
+        a.elements, b.elements, unit=unit,
+        scale_a=ww.from_bits(scale_a, scale), scale_b=ww.from_bits(scale_b, scale),
+    )  # fmt: skip
+    if a.tensor_scale is not None:
+        beside = ww.multiply(beside, ww.array(a.tensor_scale * b.tensor_scale, "binary32"))
+    z = ww.matmul(a, b, unit=unit)
+    assert np.array_equal(z.bits, beside.bits)
+    exact = a.to_float64() @ b.to_float64()
+    found = ww.sweep([unit], a, b, metrics=["max_abs"]).best("max_abs")["max_abs"][0]
+    assert found == pytest.approx(np.abs(z.to_float64() - exact).max(), abs=1e-12)
+
+
+def test_blocks_that_straddle_a_unit_s_are_refused() -> None:
+    a = ww.blocks(np.ones((4, 96)), "block(e4m3fn,48,e8m0fnu)")
+    with pytest.raises(ValueError, match=r"takes block\(e4m3fn,32,e8m0fnu\): a.requantise"):
+        ww.matmul(a, a.T, unit="blackwell.mxfp8")
+
+
+def test_one_column_and_traces_take_blocks() -> None:
+    rng = np.random.default_rng(3)
+    a, b = (ww.blocks(rng.standard_normal((2, 64)), "mxfp8_e4m3") for _ in range(2))
+    unit = "blackwell.mxfp8"
+    z = ww.matmul(a, b[0], unit=unit)
+    assert np.array_equal(z.bits, ww.matmul(a, b.T, unit=unit)[:, 0].bits)
+    assert ww.trace(unit, a[1], b[0]).result.bits == z[1].bits
+    few = ww.blocks(rng.standard_normal(64), "nvfp4")
+    with pytest.raises(ValueError, match="a has a tensor scale"):
+        ww.trace("blackwell.nvfp4", few, few)
+
+
 @pytest.mark.parametrize("bits", range(2, 9))
 def test_units_have_scales_of_every_width(bits: int) -> None:
     scale = f"e{bits}m0fnu"

@@ -96,6 +96,17 @@ class Layout(NamedTuple):
                 of_blocks = np.repeat(of_blocks, block, axis=i).take(range(n), axis=i)
         return of_blocks
 
+    def spread_to(self, parts: Layout, scales: np.ndarray) -> np.ndarray | None:
+        """The scales of blocks that are parts of these; None where one lies in two of these."""
+        for i, (n, block, part) in enumerate(
+            zip(self.shape, self.extents, parts.extents, strict=True)
+        ):
+            if block < n and block % part:
+                return None
+            times = -(-min(block, n) // part)
+            scales = scales.repeat(times, axis=i).take(range(parts.scales_shape[i]), axis=i)
+        return scales
+
     def check_whole(self) -> None:
         for i, (n, block) in enumerate(zip(self.shape, self.extents, strict=True)):
             if n % block:
