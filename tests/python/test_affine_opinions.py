@@ -105,6 +105,22 @@ def test_channels_are_torchs():
     assert (theirs == ours.dequantise()).all()
 
 
+@pytest.mark.parametrize("how", [{}, {"axis": 0}, {"block": 32}], ids=str)
+def test_symmetric_groups_are_torchaos(how):
+    torch = package("torch")
+    why = "pip install torchao"
+    ao = pytest.importorskip("torchao.quantization.quant_primitives", reason=why)
+    rng = np.random.default_rng(10)
+    x = (rng.standard_normal((64, 128)) * 2.0 ** rng.integers(-9, 9, (64, 1))).astype(np.float32)
+    group = (1, 32) if "block" in how else (1, 128) if how else x.shape
+    types = {"scale_dtype": torch.float32, "zero_point_dtype": torch.int32, "eps": 1e-12}
+    symmetric, int8 = ao.MappingType.SYMMETRIC, torch.int8
+    s, z = ao.choose_qparams_affine(torch.from_numpy(x), symmetric, group, int8, **types)
+    theirs = ao.quantize_affine(torch.from_numpy(x), group, s, z, int8).numpy()
+    ours = ww.affine(x, scheme="symmetric_full", arithmetic="torch", **how)
+    assert (ours.scale.ravel() == s.numpy().ravel()).all() and (ours.codes == theirs).all()
+
+
 def test_quantize_per_channel_rounds_the_product_first():
     """f32(f32(x * f32(1/s)) + z): no fma as quantize_per_tensor's, which is `torch_legacy`."""
     torch = package("torch")
