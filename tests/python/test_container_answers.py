@@ -406,6 +406,23 @@ def test_a_scale_that_is_none_is_mended_where_it_was_given() -> None:
             wrong()
 
 
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "float4_e2m1fn", "float6_e2m3fn"])
+def test_narrow_dtypes_are_numbers_and_integers_codes(dtype: str) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    wide = np.int8([[1, 0, 1], [0, 1, 1]]) if dtype[0] == "u" else np.int8([[1, -2, 0], [0, 1, -1]])
+    x = wide.astype(getattr(ml_dtypes, dtype))
+    assert ww.affine(x).codes.tolist() == ww.affine(wide).codes.tolist()
+    assert ww.calibrate(x) == ww.calibrate(wide)
+    if dtype[0] == "f":
+        with pytest.raises(TypeError, match=r"codes is an Array of e2m\dfn; one of int4, uint8"):
+            ww.Affine(x, 0.5)
+        return
+    q = ww.Affine(x, 0.5, x[0, 0])
+    assert q.bits == int(dtype[-1]) and q.zero_point == 1
+    assert (q.to_float64() == (wide - 1) * 0.5).all()
+    assert (ww.integer_matmul(x, x.T, x[0, 0]) == (wide.astype(int) - 1) @ wide.T).all()
+
+
 # --- Parts without elements -----------------------------------------------------------------------
 
 ROWS = np.arange(32.0).reshape(4, 8)

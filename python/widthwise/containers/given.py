@@ -11,6 +11,7 @@ from .._array import Array
 from .._container import Container
 from .._format import Format
 from .grouping import Grouping, grouping_of
+from .integer_codes import as_integers
 from .numbers import numbers_there
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
@@ -80,6 +81,8 @@ def numbers(x: Any) -> Any:
         return np.ascontiguousarray(a, np.float32).reshape(a.shape)
     if a.dtype.kind in "biu":
         return whole(a)
+    if a.dtype.kind == "V" and (narrow := _create.from_dtype(a)) is not None:
+        return numbers(narrow)
     if a.dtype.kind != "f" or a.itemsize not in (4, 8):
         raise TypeError(
             f"x holds {a.dtype}; floats of 16 to 64 bits and integers are taken. ww.array(x, "
@@ -103,7 +106,7 @@ def given(
     """A user's scales and zero points, as many as there are groups; `way` as of `given_scales`."""
     scales = given_scales(scale, shape, dtype, way)
     own = 0 if rule.name == "asymmetric" else rule.zero
-    zeros = np.asarray(own if zero_point is None else zero_point)
+    zeros = as_integers(own if zero_point is None else zero_point, "zero_point")[0]
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"zero_point holds {zeros.dtype}; zero points are integers")
     zeros = of_shape("zero_point", zeros.astype(np.int64), shape)

@@ -12,6 +12,7 @@ from .. import _create
 from .. import _widthwise as core
 from .._device import DeviceArray
 from .affine import Affine
+from .integer_codes import as_integers
 from .parameters import binary32
 
 VARIANTS = ("exact", "gemmlowp", "ruy", "single", "q31", "rndnu", "fp32")
@@ -327,7 +328,7 @@ def integers(name: str, x: Any) -> np.ndarray:
             f"{name} lies on {x.device}, and integers are multiplied here: "
             f"{name}.to_device('cpu') brings it"
         )
-    a = np.asarray(_create.as_numpy(x))
+    a = as_integers(_create.as_numpy(x), name)[0]
     if a.dtype.kind == "i" and a.dtype.itemsize == 8 and not isinstance(x, np.ndarray):
         a = listed(name, a)
     if a.dtype.kind not in "iu" or a.dtype.itemsize > 4:
@@ -353,7 +354,7 @@ def listed(name: str, a: np.ndarray) -> np.ndarray:
 
 
 def zero_points(name: str, x: Any, itemsize: int, count: int, what: str) -> np.ndarray:
-    zeros = np.asarray(x)
+    zeros = as_integers(x, name)[0]
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"{name} holds {zeros.dtype}; zero points are integers")
     if zeros.ndim > 1 or zeros.size not in (1, count):
