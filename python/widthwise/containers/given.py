@@ -12,7 +12,7 @@ from .._container import Container
 from .._format import Format
 from .grouping import Grouping, grouping_of
 from .integer_codes import as_integers
-from .numbers import numbers_there
+from .numbers import numbers_there, without_gradient
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
 
@@ -124,6 +124,7 @@ def given(
 
 def given_scales(scale: Any, shape: tuple[int, ...], dtype: Any, way: str) -> np.ndarray:
     """A user's scales alone; `way` is what else there is to do."""
+    scale = without_gradient(scale)
     with np.errstate(over="ignore", under="ignore"):
         scales = of_shape("scale", np.asarray(scale, np.float64).astype(dtype), shape)
     wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))
@@ -174,7 +175,7 @@ def covered(range: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]
         lo, hi = range
     except (TypeError, ValueError):
         raise ValueError(f"range = {range!r}: (lo, hi) is wanted") from None
-    sides = [of_shape("range", np.asarray(side), shape) for side in (lo, hi)]
+    sides = [of_shape("range", np.asarray(without_gradient(side)), shape) for side in (lo, hi)]
     if any(side.dtype.kind not in "iufO" for side in sides):
         raise TypeError(f"range = {range!r}: two numbers are wanted")
     lo, hi = (side if side.dtype.kind == "O" else side.astype(np.float64) for side in sides)

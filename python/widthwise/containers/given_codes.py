@@ -17,6 +17,7 @@ from .._device import found_on_gpu
 from .._format import Format
 from .._machine import by_usual_arithmetic
 from .._views import from_tensor
+from .numbers import without_gradient
 
 # E4M3 with its sign holds the codes of NVFP4's scales, none of which has one.
 ALIKE = {("e4m3fn", str(Format("ue4m3fn")))}
@@ -60,7 +61,7 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
         )
-    asked = np.asarray(as_numpy(tensor_scale))[()]
+    asked = np.asarray(as_numpy(without_gradient(tensor_scale)))[()]
     s = np.float32(asked if isinstance(asked, Real) else math.nan)
     if not (0 < s < math.inf) or float(s) != float(asked):
         raise ValueError(

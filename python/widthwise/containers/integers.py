@@ -13,6 +13,7 @@ from .. import _widthwise as core
 from .._device import DeviceArray
 from .affine import Affine
 from .integer_codes import as_integers
+from .numbers import without_gradient
 from .parameters import binary32
 
 VARIANTS = ("exact", "gemmlowp", "ruy", "single", "q31", "rndnu", "fp32")
@@ -103,6 +104,7 @@ def range_checked(qmin: Any, qmax: Any) -> None:
 
 
 def each(name: str, x: Any) -> list[Any]:
+    x = without_gradient(x)
     if np.ndim(x) == 0:
         return [x.item() if isinstance(x, np.ndarray) else x]
     if np.ndim(x) != 1:
@@ -421,6 +423,7 @@ def qlinear_matmul(
 
 def positive(name: str, s: Any) -> np.ndarray:
     """Scales in binary32."""
+    s = without_gradient(s)
     with np.errstate(over="ignore", under="ignore"):
         scales = np.asarray(s, np.float64).astype(np.float32)
     wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))

@@ -12,6 +12,7 @@ from .affine import Affine
 from .given import given
 from .grouping import Grouping
 from .integers import VARIANTS, integer_matmul, requantize
+from .numbers import without_gradient
 from .parameters import binary32
 from .scheme import Scheme, scheme_of
 
@@ -165,7 +166,7 @@ class Output:
         """In steps of the products, int32."""
         if bias is None:
             return None
-        given = np.asarray(bias)
+        given = np.asarray(without_gradient(bias))
         if given.shape != (self.outputs,):
             raise ValueError(
                 f"bias has shape {given.shape}; one for each output is wanted, ({self.outputs},)"
