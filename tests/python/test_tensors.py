@@ -166,3 +166,13 @@ def test_scales_may_be_learned_or_narrow(kind):
         lambda f: ww.Scaled.of([3, 4], f(0.5), "sint8").to_float64(),
     ):
         assert np.array_equal(call(given), call(lambda y: y))
+
+
+def test_torchs_quantised_tensors_are_affine_integers():
+    x = torch.quantize_per_tensor(torch.arange(-4.0, 4), 0.25, 3, torch.qint8)
+    with pytest.raises(
+        TypeError, match=r"qint8.*ww.Affine\(x.int_repr\(\), x.q_scale\(\), x.q_zero"
+    ):
+        ww.affine(x)
+    ours = ww.Affine(x.int_repr(), x.q_scale(), x.q_zero_point())
+    assert np.array_equal(ours.to_float64(), x.dequantize().numpy())
