@@ -129,7 +129,8 @@ def matmul(
     y = operand("b", b, u.b, u._core.b_keeps, u)
     row, column = x.ndim == 1, y.ndim == 1
     x = x.reshape(1, -1) if row else x
-    y = y.reshape(-1, 1) if column else y
+    if column:
+        y, scale_b = y.reshape(-1, 1), in_a_column(scale_b)
     if min(x.ndim, y.ndim) < 2 or x.shape[-1] != y.shape[-2]:
         raise ValueError(
             f"a is {shape_of(a)} and b is {shape_of(b)}; a's last axis and b's last but one "
@@ -141,6 +142,11 @@ def matmul(
         return computed(u, Products(u, x, y, c, scale_a, scale_b, row, column), how)
 
     return rescaled(sums, u, (of_a, of_b), c, flags)
+
+
+def in_a_column(scales: Any) -> Any:
+    """Those of an operand that has one axis alone."""
+    return scales.reshape(-1, 1) if getattr(scales, "ndim", 0) == 1 else scales
 
 
 def rescaled(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def asks_for(example: str) -> Callable[[F], F]:
-    """A function whose callers forget an argument: `example` is a call that has all."""
+def asks_for(example: str, elsewhere: Mapping[str, str] = {}) -> Callable[[F], F]:
+    """A function whose callers forget an argument: `example` is a call that has all. `elsewhere`:
+    what is looked for among its keywords and stands in another, and a call that says it."""
 
     def told(function: F) -> F:
         @wraps(function)
@@ -21,6 +22,9 @@ def asks_for(example: str) -> Callable[[F], F]:
                 # Raised by the call itself, and by nothing that the function has done.
                 if why.__traceback__ is None or why.__traceback__.tb_next is not None:
                     raise
+                for name in elsewhere.keys() & how.keys():
+                    said = f"{name} = {how[name]!r}: the format says it, as in {elsewhere[name]}"
+                    raise TypeError(said) from None
                 raise TypeError(explained(function, example, args, how, why)) from None
 
         return called  # type: ignore[return-value]

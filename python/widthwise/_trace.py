@@ -16,6 +16,7 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._codes import integers
+from ._container import without_tensor_scale
 from ._device import queue
 from ._dot import Operands, prepared
 from ._elementwise import compute
@@ -324,7 +325,7 @@ def trace(
 
     Args:
         unit: as `ww.Unit` takes it.
-        a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
+        a, b: Arrays, codes or Blocks, of shape (k,).    c: a single one, or None for +0.
             Of DeviceArrays it is computed where they lie, and the records come here.
         scale_a, scale_b, seed, random, multiplier: as in `ww.dot`.
         index: the flat position of the output that is traced, which stochastic rounding draws by.
@@ -339,6 +340,8 @@ def trace(
     ['9', '0.25']
     """
     u = as_unit(unit)
+    a, scale_a = without_tensor_scale("a", a, scale_a, u)
+    b, scale_b = without_tensor_scale("b", b, scale_b, u)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
     if x.shape != ():
         raise ValueError(

@@ -103,7 +103,9 @@ def name_of(dtype: Any) -> str:
 
 def way_out(dtype: str) -> str:
     if dtype.endswith("_x2"):
-        return "it holds two numbers a byte: ww.from_bits takes them one a byte"
+        return "it holds two numbers a byte: ww.unpack(x, 'e2m1fn') takes them apart"
+    if dtype.startswith(("qint", "quint")):
+        return "ww.Affine(x.int_repr(), x.q_scale(), x.q_zero_point()) is it here"
     takes_integers = "ww.array takes integers, ww.from_bits codes"
     return takes_integers if dtype in INTEGERS else "convert it to float64"
 

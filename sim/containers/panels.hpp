@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <stdexcept>
 
 #include "widthwise/sim/blocks.hpp"
 
@@ -48,6 +49,8 @@ class Panels {
 
   // Blocks of one row that fill theirs: all rows are one.
   static BlockGrid flattened(BlockGrid grid) {
+    if (grid.block_rows == 0 || grid.block_columns == 0)
+      throw std::invalid_argument("grid: a block has one row and one column at least");
     if (grid.block_rows != 1 || grid.columns % grid.block_columns != 0) return grid;
     return {1, 1, grid.outer * grid.rows * grid.columns, 1, grid.block_columns};
   }

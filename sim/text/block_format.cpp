@@ -25,13 +25,6 @@ constexpr std::int64_t longest_block = std::int64_t{1} << 40;
 constexpr int least_scale_bits = 2, most_scale_bits = 8;
 constexpr int most_element_digits = 53, most_divided_digits = 29;
 
-Format power_scale(int bits) {
-  Format f = e8m0fnu;
-  f.exp_bits = bits;
-  f.bias = ieee_bias(bits);
-  return f;
-}
-
 bool is_power_scale(const Format& f) {
   return f == power_scale(f.exp_bits) && f.exp_bits >= least_scale_bits &&
          f.exp_bits <= most_scale_bits;
@@ -94,24 +87,14 @@ void read_shape(Scanner& in, BlockFormat& f) {
   f.shape = f.rows == 1 ? BlockShape::along_axis : BlockShape::tile;
 }
 
-// e5m0fnu: the words of scales that are no formats by name.
-std::optional<Format> find_power_scale(std::string_view word) {
-  if (word == "e8m0fnu") return e8m0fnu;
-  if (word.size() != 7 || word[0] != 'e' || word.substr(2) != "m0fnu") return {};
-  const int bits = word[1] - '0';
-  if (bits < least_scale_bits || bits > most_scale_bits) return {};
-  return power_scale(bits);
-}
-
 Format read_scale(Scanner& in) {
   const std::string_view word = in.ahead(value_ends);
-  const auto named = find_format(word);
-  const auto scale = find_power_scale(word);
-  if (!scale && named != ue4m3fn && named != binary32)
+  const auto scale = find_format(word);
+  if (!scale || (!is_power_scale(*scale) && scale != ue4m3fn && scale != binary32))
     in.fail(in.at(), fmt::format("scale = {}: it may be e2m0fnu to e8m0fnu, ue4m3fn or binary32",
                                  quoted(word)));
   in.skip(word.size());
-  return scale ? *scale : *named;
+  return *scale;
 }
 
 BlockFormat read_block(Scanner& in) {
@@ -228,7 +211,8 @@ std::string scale_fault(const BlockFormat& f) {
     return fmt::format("scale={} is no rule for scales in {}; {}", word(f.rule), to_string(f.scale),
                        is_power_scale(f.scale)
                            ? "there are floor, ceil, rceil, even, midmax and nearest"
-                           : "there are amax and pow2");
+                       : f.scale == binary32 ? "there are amax and pow2"
+                                             : "there is amax alone");
   if (f.rule == ScaleRule::pow2 && f.scale != binary32) return "scale=pow2 is binary32's";
   if (f.takes_tensor_scale() && f.element.digits() > most_divided_digits)
     return fmt::format("elements under scales in ue4m3fn have up to {} digits",

@@ -77,6 +77,10 @@ constexpr Alias aliases[] = {
     {"float8_e4m3b11fnuz", "e4m3b11fnuz"},
 };
 
+// Scales of other widths, which print as the formats that they are.
+constexpr std::string_view power_scales[] = {"e2m0fnu", "e3m0fnu", "e4m0fnu",
+                                             "e5m0fnu", "e6m0fnu", "e7m0fnu"};
+
 struct LaterKind {
   std::string_view prefix, kind;  // the prefix, and behind it a digit or a bracket
 };
@@ -91,12 +95,20 @@ Formats every_name() {
   Formats all;
   for (const NamedFormat& n : names) all.emplace(n.name, n.format);
   for (const Alias& a : aliases) all.emplace(a.text, all.at(a.name));
+  for (const std::string_view name : power_scales) all.emplace(name, power_scale(name[1] - '0'));
   return all;
 }
 
 }  // namespace
 
 std::span<const NamedFormat> named_formats() { return names; }
+
+Format power_scale(int bits) {
+  Format f = e8m0fnu;
+  f.exp_bits = bits;
+  f.bias = ieee_bias(bits);
+  return f;
+}
 
 std::optional<Format> find_format(std::string_view name) {
   static const Formats all = every_name();

@@ -10,6 +10,9 @@ namespace widthwise {
 // The format that a name or one of its aliases stands for. P3109's names are not among them.
 std::optional<Format> find_format(std::string_view name);
 
+// The scale of so many bits, a power of two or NaN: e8m0fnu is that of 8.
+Format power_scale(int bits);
+
 // The name under which a format is printed: ml_dtypes' own, without the prefix float8_. Or none.
 std::optional<std::string_view> printed_name(const Format& f);
 

@@ -9,6 +9,7 @@
 #include "reading.hpp"
 #include "scanner.hpp"
 #include "short_form.hpp"
+#include "widthwise/sim/block_format.hpp"
 #include "widthwise/sim/presets.hpp"
 
 namespace widthwise {
@@ -207,6 +208,11 @@ std::string preset_hint(std::string_view name) {
   constexpr std::size_t longest = 80;  // past any name with its formats: not worth taking apart
   if (name.size() > longest) return {};
   if (is_format(name)) return fmt::format("; it is a format: take mac({0}) or fma({0})", name);
+  if (is_block_format(name))
+    return fmt::format(
+        "; it is a format of blocks: units as blackwell.nvfp4 multiply such, and "
+        "blocks({}), their quantiser, is exported",
+        name);
   if (const std::string hint = spaced_kind_hint(name); !hint.empty()) return hint;
   if (const std::string hint = product_hint(name); !hint.empty()) return hint;
   const auto [chip, formats] = parts(name);

@@ -82,6 +82,17 @@ def test_tensors_are_taken_as_they_are():
         ).all()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_torchs(dtype):
+    torch = package("torch")
+    dtype = getattr(torch, dtype)
+    for scale, zero in SETTINGS:
+        x = torch.from_numpy(drawn(scale, zero, 9)).to(dtype)
+        theirs = torch.fake_quantize_per_tensor_affine(x, scale, zero, 0, 255)
+        ours = ww.affine(x, scale=scale, zero_point=zero, arithmetic="torch").dequantise()
+        assert torch.equal(torch.from_numpy(ours).to(dtype), theirs)
+
+
 def test_channels_are_torchs():
     torch = package("torch")
     scales = np.float32([0.02, 1 / 255, 0.5])
@@ -92,6 +103,22 @@ def test_channels_are_torchs():
     theirs = torch.fake_quantize_per_channel_affine(*given, 0, 0, 255).numpy()
     ours = ww.affine(x, axis=0, scale=scales, zero_point=zeros, arithmetic="torch")
     assert (theirs == ours.dequantise()).all()
+
+
+@pytest.mark.parametrize("how", [{}, {"axis": 0}, {"block": 32}], ids=str)
+def test_symmetric_groups_are_torchaos(how):
+    torch = package("torch")
+    why = "pip install torchao"
+    ao = pytest.importorskip("torchao.quantization.quant_primitives", reason=why)
+    rng = np.random.default_rng(10)
+    x = (rng.standard_normal((64, 128)) * 2.0 ** rng.integers(-9, 9, (64, 1))).astype(np.float32)
+    group = (1, 32) if "block" in how else (1, 128) if how else x.shape
+    types = {"scale_dtype": torch.float32, "zero_point_dtype": torch.int32, "eps": 1e-12}
+    symmetric, int8 = ao.MappingType.SYMMETRIC, torch.int8
+    s, z = ao.choose_qparams_affine(torch.from_numpy(x), symmetric, group, int8, **types)
+    theirs = ao.quantize_affine(torch.from_numpy(x), group, s, z, int8).numpy()
+    ours = ww.affine(x, scheme="symmetric_full", arithmetic="torch", **how)
+    assert (ours.scale.ravel() == s.numpy().ravel()).all() and (ours.codes == theirs).all()
 
 
 def test_quantize_per_channel_rounds_the_product_first():
@@ -112,7 +139,9 @@ def test_quantize_per_channel_rounds_the_product_first():
 # --- onnxruntime ----------------------------------------------------------------------------------
 
 
-def run(op: str, inputs: dict[str, np.ndarray], output: Any, **attributes: Any) -> np.ndarray:
+def run(
+    op: str, inputs: dict[str, np.ndarray], output: Any, opset: int = 19, **attributes: Any
+) -> np.ndarray:
     """One operator in onnxruntime."""
     ort, onnx = package("onnxruntime"), package("onnx")
     helper = onnx.helper
@@ -124,7 +153,7 @@ def run(op: str, inputs: dict[str, np.ndarray], output: Any, **attributes: Any) 
         [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()],
         [helper.make_tensor_value_info("y", kind_of(np.dtype(output)), None)],
     )  # fmt: skip
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (y,) = session.run(None, {name: np.asarray(x) for name, x in inputs.items()})
     return y
@@ -142,6 +171,17 @@ def test_quantize_linear_is_onnxruntimes(scale, zero):
         assert not len(wrong), [(x[i], theirs[i], ours.codes[i]) for i in wrong[:9]]
         back = run("DequantizeLinear", {"x": theirs, "s": scale.reshape(()), "z": z}, np.float32)
         assert (back == ours.dequantise()).all()
+
+
+def test_half_precision_is_onnxruntimes_and_rounds_quotients_from_opset_23_on():
+    x, scale, zero = np.float16(drawn(0.0613, 3, 8)), np.float16(0.0613), np.uint8(3)
+    inputs = {"x": x, "s": scale.reshape(()), "z": zero}
+    ours = ww.affine(x, scale=scale, zero_point=zero, arithmetic="onnx")
+    assert (run("QuantizeLinear", inputs, np.uint8) == ours.codes).all()
+    with np.errstate(all="ignore"):
+        rounded = ww.affine(x / scale, scale=1, zero_point=zero, arithmetic="onnx")
+    assert (run("QuantizeLinear", inputs, np.uint8, opset=23) == rounded.codes).all()
+    assert (rounded.codes != ours.codes).any()
 
 
 def test_channels_are_onnxruntimes():

@@ -61,6 +61,13 @@ def test_each_block_is_quantised_by_itself(text: str, shape: Any, axis: int, sca
         assert np.array_equal(z.to_float32(), z.to_float64().astype(np.float32))
 
 
+def test_one_number_is_no_part() -> None:
+    one = ww.blocks([[2.0]], "block(e4m3fn,all,e8m0fnu)")
+    assert one[0].shape == (1,)
+    with pytest.raises(IndexError, match=r"key \(0, 0\) is one number, and blocks have an axis"):
+        one[0, 0]
+
+
 def test_parts_begin_and_end_with_blocks() -> None:
     x = np.random.default_rng(2).standard_normal((4, 70, 6)).astype(np.float32)
     z = ww.blocks(x, "mxfp4", axis=1)
@@ -150,6 +157,69 @@ def test_a_product_takes_the_scales_of_its_operands(unit: str, text: str) -> Non
     assert np.array_equal(rows.bits, z[:, 0].bits)
 
 
+@pytest.mark.parametrize(
+    ("unit", "of_a", "of_b"),
+    [
+        ("blackwell.nvfp4", "nvfp4", "block(e2m1fn,16x16,ue4m3fn)"),
+        ("blackwell.nvfp4", "block(e2m1fn,32,ue4m3fn)", "block(e2m1fn,all,ue4m3fn)"),
+        ("blackwell.mxfp8", "block(e4m3fn,64x32,e8m0fnu)", "block(e4m3fn,0,e8m0fnu)"),
+        ("TILES", "block(e4m3fn,1x128,binary32)", "block(e4m3fn,128x128,binary32)"),
+        ("TILES", "block(e4m3fn,3x256,binary32)", "block(e4m3fn,0,binary32)"),
+    ],
+)
+@pytest.mark.parametrize("k", [64, 40, 288])
+def test_parts_of_larger_blocks_have_their_wholes_scale(
+    unit: str, of_a: str, of_b: str, k: int
+) -> None:
+    tiles = "dot(e4m3fn, lanes=32, scale=binary32:128:term, out=binary32)"
+    unit = tiles if unit == "TILES" else unit
+    rng = np.random.default_rng(k)
+    x, w = rng.standard_normal((5, k)), rng.standard_normal((k, 35))
+    a, b = ww.blocks(x, of_a), ww.blocks(w, of_b, axis=-1 if "x" in of_b.split(",")[1] else 0)
+    n, scale = int(ww.Unit(unit).scale_block or 0), a.format.scale
+    by_place = (a._layout.spread(a.scales.bits), b._layout.spread(b.scales.bits))
+    scale_a, scale_b = by_place[0][:, ::n], by_place[1][::n]
+    beside = ww.matmul(
+        a.elements, b.elements, unit=unit,
+        scale_a=ww.from_bits(scale_a, scale), scale_b=ww.from_bits(scale_b, scale),
+    )  # fmt: skip
+    if a.tensor_scale is not None:
+        beside = ww.multiply(beside, ww.array(a.tensor_scale * b.tensor_scale, "binary32"))
+    z = ww.matmul(a, b, unit=unit)
+    assert np.array_equal(z.bits, beside.bits)
+    exact = a.to_float64() @ b.to_float64()
+    found = ww.sweep([unit], a, b, metrics=["max_abs"]).best("max_abs")["max_abs"][0]
+    assert found == pytest.approx(np.abs(z.to_float64() - exact).max(), abs=1e-12)
+
+
+def test_blocks_that_straddle_a_unit_s_are_refused() -> None:
+    a = ww.blocks(np.ones((4, 96)), "block(e4m3fn,48,e8m0fnu)")
+    with pytest.raises(ValueError, match=r"takes block\(e4m3fn,32,e8m0fnu\): a.requantise"):
+        ww.matmul(a, a.T, unit="blackwell.mxfp8")
+
+
+def test_one_column_and_traces_take_blocks() -> None:
+    rng = np.random.default_rng(3)
+    a, b = (ww.blocks(rng.standard_normal((2, 64)), "mxfp8_e4m3") for _ in range(2))
+    unit = "blackwell.mxfp8"
+    z = ww.matmul(a, b[0], unit=unit)
+    assert np.array_equal(z.bits, ww.matmul(a, b.T, unit=unit)[:, 0].bits)
+    assert ww.trace(unit, a[1], b[0]).result.bits == z[1].bits
+    few = ww.blocks(rng.standard_normal(64), "nvfp4")
+    with pytest.raises(ValueError, match="a has a tensor scale"):
+        ww.trace("blackwell.nvfp4", few, few)
+
+
+@pytest.mark.parametrize("bits", range(2, 9))
+def test_units_have_scales_of_every_width(bits: int) -> None:
+    scale = f"e{bits}m0fnu"
+    f = f"block(e2m1fn,4,{scale})"
+    a, b = ww.blocks(np.float32([[6, 1, -0.5, 3]]), f), ww.blocks(np.ones((4, 1)), f, axis=0)
+    z = ww.matmul(a, b, unit=f"kulisch(e2m1fn, scale={scale}:4:term, out=binary32)")
+    assert z.to_float64().tolist() == (a.to_float64() @ b.to_float64()).tolist()
+    assert ww.Format(scale) == a.format.scale
+
+
 def test_a_product_says_which_blocks_it_takes() -> None:
     x = np.ones((64, 64), np.float32)
     a = ww.blocks(x, "mxfp8_e4m3")
@@ -201,7 +271,8 @@ WRONG_TEXTS = {
     "block(e4m3fn;overflow=inf,32,e8m0fnu)": "elements of a block saturate",
     "mxfp4;scale=best": "scale = 'best'",
     "mxfp4;scale=amax": "no rule for scales in e8m0fnu",
-    "nvfp4;scale=floor": "there are amax and pow2",
+    "nvfp4;scale=floor": "there is amax alone",
+    "block(e4m3fn,32,binary32);scale=ceil": "there are amax and pow2",
     "nvfp4;specials=element": "scales that are powers of two",
     "mxfp4;clamp=full": "integer elements",
     "mxfp4;carry=raise": "is for bfp",
@@ -237,6 +308,12 @@ def test_a_wrong_text_is_one_line(text: str) -> None:
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=0), "positive number of binary32"),
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=math.nan), "positive number"),
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=0.1), "np.float32"),
+        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale="1"), "tensor_scale = '1': a finite"),
+        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=True), "tensor_scale = True: a finite"),
+        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=[1, 2]), r"tensor_scale = \[1, 2\]: a fin"),
+        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=np.ones(1)), "positive number of binary32"),
+        (lambda: ww.blocks([1.0], "mxfp4", scale="rceil"), r"scale = 'rceil'.*'mxfp4;scale=rceil'"),
+        (lambda: ww.blocks([1.0], "mxfp4", block_size=16), r"block_size = 16: format says it"),
         (lambda: ww.blocks([1.0], "nvfp4", arithmetic="f16"), "exact or f32"),
         (lambda: ww.blocks([1.0], "mxfp4", arithmetic="f32"), "scales in ue4m3fn"),
         (lambda: ww.blocks([1.0], "nvfp4", rounding="sr60"), "random bits"),

@@ -142,6 +142,10 @@ def test_arrays_are_not_overwritten_either(tmp_path, monkeypatch, capsys):
             "--scale = block: int8 has no blocks",
         ),
         (
+            "in.safetensors o.safetensors --format nf4 --scale block",
+            "no format 'nf4'; here it is table(nf4)",
+        ),
+        (
             "in.safetensors o.safetensors --format int8 --scale tensor --scale channel",
             "--scale = tensor and --scale = channel: give one",
         ),
@@ -204,6 +208,10 @@ def test_what_is_quantised_already_is_said_so(here, capsys):
             "[[rule]]\nmatch = 'fp8.weight'\nkeep = true\n[[rule]]\nmatch = "
             "'none'\nformat = 'mxfp4'",
             "rule 2, match = none: none of its tensors is quantised: none (empty)",
+        ),
+        (
+            "[[rule]]\nmatch = 'odd'\nformat = 'mxfp4'\naxis = 5",
+            "and it may be -2 to 1; --exclude 'odd' leaves it as it is",
         ),
     ],
 )  # fmt: skip

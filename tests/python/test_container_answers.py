@@ -404,3 +404,75 @@ def test_a_scale_that_is_none_is_mended_where_it_was_given() -> None:
     ):
         with pytest.raises(ValueError, match=f"scale = 0.0: a scale is finite.*{way}"):
             wrong()
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "float4_e2m1fn", "float6_e2m3fn"])
+def test_narrow_dtypes_are_numbers_and_integers_codes(dtype: str) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    wide = np.int8([[1, 0, 1], [0, 1, 1]]) if dtype[0] == "u" else np.int8([[1, -2, 0], [0, 1, -1]])
+    x = wide.astype(getattr(ml_dtypes, dtype))
+    assert ww.affine(x).codes.tolist() == ww.affine(wide).codes.tolist()
+    assert ww.calibrate(x) == ww.calibrate(wide)
+    if dtype[0] == "f":
+        with pytest.raises(TypeError, match=r"codes is an Array of e2m\dfn; one of int4, uint8"):
+            ww.Affine(x, 0.5)
+        return
+    q = ww.Affine(x, 0.5, x[0, 0])
+    assert q.bits == int(dtype[-1]) and q.zero_point == 1
+    assert (q.to_float64() == (wide - 1) * 0.5).all()
+    assert (ww.integer_matmul(x, x.T, x[0, 0]) == (wide.astype(int) - 1) @ wide.T).all()
+
+
+# --- Parts without elements -----------------------------------------------------------------------
+
+ROWS = np.arange(32.0).reshape(4, 8)
+WITHOUT_CODES = np.zeros((4, 0), np.uint8)
+
+
+def empty_parts() -> list[Any]:
+    ways: list[dict[str, Any]] = [{}, {"axis": 0}, {"axis": 1}, {"block": 4}]
+    formats = ["mxfp4", "nvfp4", "block(e4m3fn,0,binary32)"]
+    return [
+        *(ww.affine(ROWS, **way)[:0] for way in ways),
+        *(ww.blocks(ROWS, f)[:0] for f in formats),
+        *(ww.blocks(ROWS, f, axis=0)[:, :0] for f in formats),
+        *(ww.scaled(ROWS, dtype)[:0] for dtype in ("sint8", "sfloat16")),
+        ww.blocks(ROWS[:1], "block(int3,all,e8m0fnu)")[:0],
+        ww.Blocks.of(WITHOUT_CODES, WITHOUT_CODES, "block(e4m3fn,0,e8m0fnu)"),
+        ww.Blocks.of(WITHOUT_CODES, WITHOUT_CODES[:1], "block(e4m3fn,all,e8m0fnu)"),
+        ww.Blocks.of(WITHOUT_CODES, WITHOUT_CODES[:2], "block(e4m3fn,2x2,e8m0fnu)"),
+        ww.Affine(WITHOUT_CODES, [1.0, 2, 3, 4], axis=0),
+        ww.Affine(WITHOUT_CODES, WITHOUT_CODES + 1.0, block=8),
+        ww.Affine(WITHOUT_CODES, WITHOUT_CODES[:2] + 1.0, block="2x3"),
+        Coded(ww.array(WITHOUT_CODES, "e2m1fn"), np.float32(0.5)),
+    ]
+
+
+@pytest.mark.parametrize("x", empty_parts(), ids=repr)
+def test_parts_without_elements_are_empty(x: Any, tmp_path: Any) -> None:
+    assert 0 in x.shape and x.to_float64().shape == x.shape
+    np.save(tmp_path / "x.npy", x)
+    for again in (ww.load(tmp_path / "x.npy"), pickle.loads(pickle.dumps(x))):
+        assert again.shape == x.shape and again._named_parts()[0] == x._named_parts()[0]
+    if not isinstance(x, Coded):
+        assert x.T.to_float64().shape == x.shape[::-1]
+        assert "no elements" in str(x.card()) or str(x.shape) in str(x.card())
+    if isinstance(x, ww.Scaled):
+        assert x.requantise().shape == (x + x).shape == x.shape
+        assert x.requantise(like="notebook").shape == x.shape
+    elif isinstance(x, ww.Affine | ww.Blocks):
+        assert x.packed().size == 0 and x[:, :].shape == x.shape
+
+
+def test_rows_without_elements_are_gone_through() -> None:
+    assert [row.shape for row in ww.Blocks.of(WITHOUT_CODES, WITHOUT_CODES, "mxfp4")] == [(0,)] * 4
+
+
+def test_products_of_no_rows_have_none() -> None:
+    a, rows = ww.affine(ROWS), ww.affine(ROWS, axis=0)
+    assert ww.integer_matmul(rows[:0], a.T).shape == (0, 4)
+    assert ww.integer_matmul(a, rows.T[:, :0]).shape == (4, 0)
+    w = ww.affine(np.ones((4, 3, 3, 3)), symmetric=True, axis=0)
+    x = ww.affine(np.ones((2, 3, 5, 5)))
+    assert ww.affine_conv2d(x, w[:0], scale=0.1).shape == (2, 0, 3, 3)
+    assert ww.affine_linear(a[:0], ww.affine(ROWS, symmetric=True), scale=0.1).shape == (0, 4)

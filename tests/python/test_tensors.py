@@ -133,5 +133,48 @@ def test_nan_of_a_tensor_is_found_where_the_format_has_none():
 )
 def test_two_numbers_a_byte_are_refused():
     packed = torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
-    with pytest.raises(TypeError, match=r"two numbers a byte: ww.from_bits takes them one a byte"):
+    with pytest.raises(TypeError, match=r"two numbers a byte: ww.unpack\(x, 'e2m1fn'\) takes them"):
         ww.array(packed, "e5m10")
+    assert ww.unpack(packed, "e2m1fn").shape == (4,)
+
+
+def test_bytes_are_no_others_numbers():
+    for dtype in (torch.float32, torch.int8, torch.float8_e4m3fn):
+        with pytest.raises(TypeError, match=r"data holds torch.*; uint8 \(..., bytes\) wanted"):
+            ww.unpack(torch.zeros(4, dtype=dtype), "e2m1fn")
+
+
+@pytest.mark.parametrize("kind", ["parameter", "bfloat16"])
+def test_scales_may_be_learned_or_narrow(kind):
+    def given(x):
+        if kind == "bfloat16":
+            return torch.tensor(x, dtype=torch.bfloat16)
+        return torch.nn.Parameter(torch.tensor(x))
+
+    x = torch.arange(-8.0, 8).reshape(2, 8).requires_grad_()
+    q = ww.affine(x.detach())
+    w = ww.affine(x, symmetric=True, axis=0)
+    for call in (
+        lambda f: ww.affine(x, scale=f(0.5)).codes,
+        lambda f: ww.affine(x, scale=f([0.5, 0.25]), axis=0).codes,
+        lambda f: ww.affine(x, range=(f(-2.0), f(1.5))).codes,
+        lambda f: ww.Affine(q.codes, f(0.5), q.zero_point).to_float64(),
+        lambda f: ww.blocks(x, "nvfp4", tensor_scale=f(0.5)).to_float64(),
+        lambda f: ww.requantize(np.int32([[300, 40]]), f([0.25, 0.5]), axis=1),
+        lambda f: ww.affine_linear(q, w, bias=f([0.5, 1.5]), scale=f(0.5)).codes,
+        lambda f: ww.qlinear_matmul(q, b=w.T, y_scale=f(0.5)),
+        lambda f: ww.Scaled.of([3, 4], f(0.5), "sint8").to_float64(),
+    ):
+        assert np.array_equal(call(given), call(lambda y: y))
+
+
+def test_torchs_quantised_tensors_are_affine_integers():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls them deprecated
+        x = torch.quantize_per_tensor(torch.arange(-4.0, 4), 0.25, 3, torch.qint8)
+    with pytest.raises(
+        TypeError, match=r"qint8.*ww.Affine\(x.int_repr\(\), x.q_scale\(\), x.q_zero"
+    ):
+        ww.affine(x)
+    ours = ww.Affine(x.int_repr(), x.q_scale(), x.q_zero_point())
+    assert np.array_equal(ours.to_float64(), x.dequantize().numpy())

@@ -198,6 +198,14 @@ TEST_CASE("largest magnitudes of other blocks are refused") {
       std::invalid_argument);
 }
 
+TEST_CASE("blocks of no rows or no columns are refused") {
+  const BlockFormat f = parse_block_format("mxfp4");
+  for (const BlockGrid grid : {BlockGrid{1, 4, 8, 0, 1}, BlockGrid{1, 1, 0, 1, 0}}) {
+    CHECK_THROWS_AS(BlockQuantiser::of<float>(f, grid, {}), std::invalid_argument);
+    CHECK_THROWS_AS(BlockReader::of<double>(f, grid, 1), std::invalid_argument);
+  }
+}
+
 TEST_CASE("the largest magnitude is found wherever it lies, infinity and NaN above it") {
   on_every_target([] {
     for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{33}, std::size_t{100}})

@@ -30,6 +30,13 @@ void check_leads_to(const std::string& text, const std::string& unit) {
   CHECK_NOTHROW(parse_unit(unit));
 }
 
+TEST_CASE("hints: a format of blocks leads to units that multiply them, and to their quantiser") {
+  for (const std::string name : {"mxfp4", "nvfp4", "mxint8"}) {
+    check_leads_to(name, "blackwell.nvfp4");
+    check_says(name, "blocks(" + name + ")");
+  }
+}
+
 TEST_CASE("hints: a product's name leads to the preset of its chip, with the formats asked for") {
   struct Case {
     std::string text, hint;

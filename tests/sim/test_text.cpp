@@ -75,6 +75,8 @@ TEST_CASE("formats: a name prints in ml_dtypes' spelling where it has one, else 
                  {"e3m2fn", "e3m2fn"},
                  {"float4_e2m1fn", "e2m1fn"},
                  {"e8m0fnu", "e8m0fnu"},
+                 {"e2m0fnu", "ue2m0;nan=all_ones;sub=no;zero=no"},
+                 {"e7m0fnu", "ue7m0;nan=all_ones;sub=no;zero=no"},
                  {"ue4m3fn", "ue4m3;nan=all_ones"}});
 }
 

@@ -178,7 +178,8 @@ def parts_of(name: str, x: Array, scheme: Scheme, options: argparse.Namespace) -
     try:
         return entries(name, scheme.parts(x.shape))
     except ValueError as why:
-        raise ValueError(f"IN = {options.source}, {name}: {why}") from None
+        kept = f"--exclude '{name}' leaves it as it is"
+        raise ValueError(f"IN = {options.source}, {name}: {why}; {kept}") from None
 
 
 def how_of(

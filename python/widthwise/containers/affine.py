@@ -433,6 +433,8 @@ def affine(
     if isinstance(x, Affine):
         raise TypeError("x is an Affine already; pass x.to_float64() to quantise its numbers anew")
     values = numbers(x)
+    if not values.size:
+        raise ValueError(f"x has shape {values.shape}: an empty array has no range, and no scale")
     rule, groups = settings(values.shape, bits, symmetric, signed, scheme, axis, block)
     dtype = checked_dtype(scale_format, arithmetic)
     env = core.Env(rounding)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
 from .._format import Format, as_format
@@ -391,16 +392,14 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
 
     def fits(self, format: BlockFormat, axis: int) -> bool:
         """Whether these are blocks of a format's elements, sizes and scales along an axis, however
-        their scales were found.
+        their scales were found; or larger ones, which on this machine lend it to their parts.
 
         >>> import widthwise as ww
         >>> x = ww.blocks([6.0, 3.0], "mxfp4;scale=ceil")
         >>> x.fits(BlockFormat("mxfp4"), -1), x.fits(BlockFormat("nvfp4"), -1)   # format, axis
         (True, False)
         """
-        f = self._format
-        alike = (f.element, f.scale, f.block) == (format.element, format.scale, format.block)
-        return alike and self._layout.axis == axis % self.ndim
+        return self._scales_of_parts(format, axis) is not None
 
     def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
         """Codes and scales for a unit that sums along an axis; `name` is the argument's, in errors.
@@ -416,17 +415,29 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
             )
         element = unit.a if name == "a" else unit.b
         wanted = BlockFormat.of(element, unit.scale_block, unit.scale_format)
+        if (scales := self._scales_of_parts(wanted, axis)) is not None:
+            return Scaled(self._elements, scales, self._tensor_scale)
         if not self.fits(wanted, self._layout.axis or 0):
             raise ValueError(
                 f"{name} is {self._format}; unit {unit} takes {wanted}: "
                 f"{name}.requantise('{wanted}')"
             )
-        if not self.fits(wanted, axis):
-            raise ValueError(
-                f"{name} has its blocks along axis {self._layout.axis}, and unit {unit} sums along "
-                f"axis {axis % self.ndim}: {name}.requantise(axis={axis})"
-            )
-        return Scaled(self._elements, self._scales, self._tensor_scale)
+        raise ValueError(
+            f"{name} has its blocks along axis {self._layout.axis}, and unit {unit} sums along "
+            f"axis {axis % self.ndim}: {name}.requantise(axis={axis})"
+        )
+
+    def _scales_of_parts(self, f: BlockFormat, axis: int) -> Any:
+        """Of the blocks of another format, each of which is or lies within one of these."""
+        own = self._format
+        if (f.element, f.scale) != (own.element, own.scale):
+            return None
+        if f.block == own.block and self._layout.axis == axis % self.ndim:
+            return self._scales
+        if self.device != "cpu":
+            return None
+        bits = self._layout.spread_to(Layout.of(f, self.shape, axis), self._scales.bits)
+        return None if bits is None else Array._of(bits, f.scale)
 
     # --- Shown and kept ---
 

@@ -11,7 +11,8 @@ from .._array import Array
 from .._container import Container
 from .._format import Format
 from .grouping import Grouping, grouping_of
-from .numbers import numbers_there
+from .integer_codes import as_integers
+from .numbers import numbers_there, without_gradient
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
 
@@ -77,9 +78,11 @@ def numbers(x: Any) -> Any:
     if a.dtype in (np.float32, np.float64):
         return np.ascontiguousarray(a).reshape(a.shape)
     if a.dtype.name in ("bfloat16", "float16") or "float8" in a.dtype.name:
-        return np.ascontiguousarray(a, np.float32)
+        return np.ascontiguousarray(a, np.float32).reshape(a.shape)
     if a.dtype.kind in "biu":
         return whole(a)
+    if a.dtype.kind == "V" and (narrow := _create.from_dtype(a)) is not None:
+        return numbers(narrow)
     if a.dtype.kind != "f" or a.itemsize not in (4, 8):
         raise TypeError(
             f"x holds {a.dtype}; floats of 16 to 64 bits and integers are taken. ww.array(x, "
@@ -103,7 +106,7 @@ def given(
     """A user's scales and zero points, as many as there are groups; `way` as of `given_scales`."""
     scales = given_scales(scale, shape, dtype, way)
     own = 0 if rule.name == "asymmetric" else rule.zero
-    zeros = np.asarray(own if zero_point is None else zero_point)
+    zeros = as_integers(own if zero_point is None else zero_point, "zero_point")[0]
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"zero_point holds {zeros.dtype}; zero points are integers")
     zeros = of_shape("zero_point", zeros.astype(np.int64), shape)
@@ -121,6 +124,7 @@ def given(
 
 def given_scales(scale: Any, shape: tuple[int, ...], dtype: Any, way: str) -> np.ndarray:
     """A user's scales alone; `way` is what else there is to do."""
+    scale = without_gradient(scale)
     with np.errstate(over="ignore", under="ignore"):
         scales = of_shape("scale", np.asarray(scale, np.float64).astype(dtype), shape)
     wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))
@@ -171,12 +175,19 @@ def covered(range: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]
         lo, hi = range
     except (TypeError, ValueError):
         raise ValueError(f"range = {range!r}: (lo, hi) is wanted") from None
-    sides = [of_shape("range", np.asarray(side), shape) for side in (lo, hi)]
+    sides = [of_shape("range", np.asarray(without_gradient(side)), shape) for side in (lo, hi)]
     if any(side.dtype.kind not in "iufO" for side in sides):
         raise TypeError(f"range = {range!r}: two numbers are wanted")
     lo, hi = (side if side.dtype.kind == "O" else side.astype(np.float64) for side in sides)
     if (lo.dtype.kind == "O") != (hi.dtype.kind == "O"):
         lo, hi = lo.astype(object), hi.astype(object)
+    wrong = np.flatnonzero(~((-np.inf < lo) & (hi < np.inf)))
+    if wrong.size:
+        raise ValueError(
+            f"range{subscript(wrong[0], shape)} = ({lo.reshape(-1)[wrong[0]]}, "
+            f"{hi.reshape(-1)[wrong[0]]}): both are finite; scale= and zero_point= take "
+            "infinities, which clamp"
+        )
     wrong = np.flatnonzero(lo > hi)
     if wrong.size:
         raise ValueError(

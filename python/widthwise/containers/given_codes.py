@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from .. import _codes
 from .._array import Array
 from .._block_format import BlockFormat
 from .._code_array import CodeArray
-from .._create import code_array, from_dtype, is_tensor
+from .._create import as_numpy, code_array, from_dtype, is_tensor
 from .._device import found_on_gpu
 from .._format import Format
 from .._machine import by_usual_arithmetic
 from .._views import from_tensor
+from .numbers import without_gradient
 
 # E4M3 with its sign holds the codes of NVFP4's scales, none of which has one.
 ALIKE = {("e4m3fn", str(Format("ue4m3fn")))}
@@ -59,8 +61,9 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
         )
-    s = np.float32(tensor_scale)
-    if not (0 < s < math.inf) or float(s) != float(tensor_scale):
+    asked = np.asarray(as_numpy(without_gradient(tensor_scale)))[()]
+    s = np.float32(asked if isinstance(asked, Real) else math.nan)
+    if not (0 < s < math.inf) or float(s) != float(asked):
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
             "np.float32(0.1) is"

@@ -44,11 +44,11 @@ class Grouping:
 
     def length(self, shape: tuple[int, ...]) -> int:
         """Of a block along its axis, no longer than this; 0 is the whole axis."""
-        return min(self.block or shape[self.axis], shape[self.axis])
+        return max(1, min(self.block or shape[self.axis], shape[self.axis]))
 
     def height(self, shape: tuple[int, ...]) -> int:
         """Of a tile, no higher than the array."""
-        return min(self.rows, shape[-2])
+        return max(1, min(self.rows, shape[-2]))
 
     def layout(self, shape: tuple[int, ...]) -> list[int]:
         """outer, length, inner, block, and what each of them moves the scale's number by."""
@@ -142,8 +142,6 @@ class Grouping:
 
 def grouping_of(shape: tuple[int, ...], axis: Any, block: Any) -> Grouping:
     """What a user's axis and block mean for an array of a shape, checked."""
-    if 0 in shape:
-        raise ValueError(f"x has shape {shape}: an empty array has no range, and no scale")
     if block is None and axis is None:
         return Grouping("tensor")
     if block is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
+from .._create import from_dtype
 from .._device import DeviceArray
 from .._format import Format
 from .scheme import Scheme
@@ -26,18 +27,21 @@ def as_codes(integers: Any, rule: Scheme) -> Any:
     return Array._of(bits & f.dtype.type((1 << f.width) - 1), f)
 
 
-def as_integers(codes: Any) -> tuple[np.ndarray, int]:
+def as_integers(codes: Any, name: str = "codes") -> tuple[np.ndarray, int]:
     """NumPy's integers of what a user gives, and the bits of one."""
     if isinstance(codes, DeviceArray):
         raise TypeError(
-            f"codes lie on {codes.device}, and integers are taken here: codes.to_device('cpu'). "
+            f"{name} lie on {codes.device}, and integers are taken here: {name}.to_device('cpu'). "
             "x.to_device('cuda') takes an Affine there"
         )
     if not isinstance(codes, Array):
         a = np.asarray(codes)
-        return a, 8 * a.itemsize
+        narrow = from_dtype(a) if a.dtype.kind == "V" else None  # ml_dtypes' int4
+        if narrow is None:
+            return a, 8 * a.itemsize
+        codes = narrow
     f = codes.format
     if not re.fullmatch(r"u?int\d+", str(f)) or f.width > 32:
-        raise TypeError(f"codes is an Array of {f}; one of int4, uint8, … is taken, to 32 bits")
+        raise TypeError(f"{name} is an Array of {f}; one of int4, uint8, … is taken, to 32 bits")
     wide = codes.to_float64().astype(np.int64)
     return wide.astype(f"{'int' if f.signed else 'uint'}{8 * f.dtype.itemsize}"), f.width

@@ -12,6 +12,8 @@ from .. import _create
 from .. import _widthwise as core
 from .._device import DeviceArray
 from .affine import Affine
+from .integer_codes import as_integers
+from .numbers import without_gradient
 from .parameters import binary32
 
 VARIANTS = ("exact", "gemmlowp", "ruy", "single", "q31", "rndnu", "fp32")
@@ -102,6 +104,7 @@ def range_checked(qmin: Any, qmax: Any) -> None:
 
 
 def each(name: str, x: Any) -> list[Any]:
+    x = without_gradient(x)
     if np.ndim(x) == 0:
         return [x.item() if isinstance(x, np.ndarray) else x]
     if np.ndim(x) != 1:
@@ -292,8 +295,8 @@ def taken_apart(name: str, x: Any, zero: Any, axis: int) -> tuple[Any, Any]:
             f"pass {name}.codes"
         )
     own = x.zero_point.reshape(-1)
-    if (own == own[0]).all():
-        return x.codes, own[0]
+    if (own == own[:1]).all():
+        return x.codes, own[0] if own.size else 0
     if x.grouping.kind == "channel" and x.axis == x.ndim + axis:
         return x.codes, own
     raise ValueError(
@@ -327,7 +330,7 @@ def integers(name: str, x: Any) -> np.ndarray:
             f"{name} lies on {x.device}, and integers are multiplied here: "
             f"{name}.to_device('cpu') brings it"
         )
-    a = np.asarray(_create.as_numpy(x))
+    a = as_integers(_create.as_numpy(x), name)[0]
     if a.dtype.kind == "i" and a.dtype.itemsize == 8 and not isinstance(x, np.ndarray):
         a = listed(name, a)
     if a.dtype.kind not in "iu" or a.dtype.itemsize > 4:
@@ -353,7 +356,7 @@ def listed(name: str, a: np.ndarray) -> np.ndarray:
 
 
 def zero_points(name: str, x: Any, itemsize: int, count: int, what: str) -> np.ndarray:
-    zeros = np.asarray(x)
+    zeros = as_integers(x, name)[0]
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"{name} holds {zeros.dtype}; zero points are integers")
     if zeros.ndim > 1 or zeros.size not in (1, count):
@@ -420,6 +423,7 @@ def qlinear_matmul(
 
 def positive(name: str, s: Any) -> np.ndarray:
     """Scales in binary32."""
+    s = without_gradient(s)
     with np.errstate(over="ignore", under="ignore"):
         scales = np.asarray(s, np.float64).astype(np.float32)
     wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))

@@ -12,6 +12,7 @@ from .affine import Affine
 from .given import given
 from .grouping import Grouping
 from .integers import VARIANTS, integer_matmul, requantize
+from .numbers import without_gradient
 from .parameters import binary32
 from .scheme import Scheme, scheme_of
 
@@ -114,7 +115,7 @@ def affine_conv2d(
     check_windows(x.shape, w.shape, pads, groups)
     result = Output(x, w, scale, zero_point, bits, signed, scheme, variant)
     steps = result.bias(bias)
-    filters, channels = w.shape[0] // groups, w.shape[1]
+    filters, channels, terms = w.shape[0] // groups, w.shape[1], math.prod(w.shape[1:])
     panels = windows(
         x, w.shape[2:], strides, pads
     )  # images, channels, height, width, rows, columns
@@ -126,8 +127,8 @@ def affine_conv2d(
         panel = panels[:, g * channels : (g + 1) * channels].transpose(0, 2, 3, 1, 4, 5)
         parts.append(
             integer_matmul(
-                panel.reshape(n * height * width, math.prod(w.shape[1:])),
-                w.codes[mine].reshape(filters, -1).T, int(x.zero_point), zeros[mine],
+                panel.reshape(n * height * width, terms),
+                w.codes[mine].reshape(filters, terms).T, int(x.zero_point), zeros[mine],
                 None if steps is None else steps[mine], overflow=overflow, pairs=pairs,
             )
         )  # fmt: skip
@@ -165,7 +166,7 @@ class Output:
         """In steps of the products, int32."""
         if bias is None:
             return None
-        given = np.asarray(bias)
+        given = np.asarray(without_gradient(bias))
         if given.shape != (self.outputs,):
             raise ValueError(
                 f"bias has shape {given.shape}; one for each output is wanted, ({self.outputs},)"

@@ -54,13 +54,13 @@ class Layout(NamedTuple):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Of a block, along each axis."""
+        """Of a block, along each axis; of parts without elements at least 1."""
         block = self.format.block
         if block == "all":
-            return self.shape
+            return tuple(max(1, n) for n in self.shape)
         if isinstance(block, tuple):
             return (*(1 for _ in self.shape[:-2]), *block)
-        of_axis = int(block) or self.shape[self.axis or 0]
+        of_axis = int(block) or max(1, self.shape[self.axis or 0])
         return tuple(of_axis if i == self.axis else 1 for i in range(len(self.shape)))
 
     @property
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
         """The array as the core takes it: outer, rows, columns, and a block's rows and columns."""
         shape = self.shape
         if self.format.block == "all":
-            return 1, 1, math.prod(shape), 1, math.prod(shape)
+            return 1, 1, math.prod(shape), 1, math.prod(self.extents)
         if self.axis is None:
             rows, columns = self.extents[-2:]
             return math.prod(shape[:-2]), shape[-2], shape[-1], rows, columns
@@ -96,6 +96,17 @@ class Layout(NamedTuple):
                 of_blocks = np.repeat(of_blocks, block, axis=i).take(range(n), axis=i)
         return of_blocks
 
+    def spread_to(self, parts: Layout, scales: np.ndarray) -> np.ndarray | None:
+        """The scales of blocks that are parts of these; None where one lies in two of these."""
+        for i, (n, block, part) in enumerate(
+            zip(self.shape, self.extents, parts.extents, strict=True)
+        ):
+            if block < n and block % part:
+                return None
+            times = -(-min(block, n) // part)
+            scales = scales.repeat(times, axis=i).take(range(parts.scales_shape[i]), axis=i)
+        return scales
+
     def check_whole(self) -> None:
         for i, (n, block) in enumerate(zip(self.shape, self.extents, strict=True)):
             if n % block:
@@ -111,6 +122,11 @@ class Layout(NamedTuple):
         keys = self.whole_key(key)
         of_scales = tuple(self.scale_key(i, k) for i, k in enumerate(keys))
         left = [i for i, k in enumerate(keys) if isinstance(k, slice)]
+        if not left:
+            raise IndexError(
+                f"key {brief(key)} is one number, and blocks have an axis; take a slice, or "
+                "x.to_float64(), whose numbers stand alone"
+            )
         axis = -1
         if self.axis is not None:
             axis = left.index(self.axis)
@@ -140,7 +156,7 @@ class Layout(NamedTuple):
             )
         start, stop, step = key.indices(n)
         stop = max(start, stop)
-        if step != 1 or start % block or (stop % block and stop != n) or start == stop:
+        if step != 1 or start % block or (stop % block and stop != n) or start == stop < n:
             raise IndexError(
                 f"key {slice_text(key)}: axis {axis} has blocks of {block}, and a part begins "
                 "and ends with one"

@@ -33,6 +33,17 @@ def as_numbers(x: Any, *, single: bool = False) -> Any:
     return np.ascontiguousarray(numbers)
 
 
+def without_gradient(x: Any) -> Any:
+    """A tensor's numbers as NumPy's, whatever hangs on them and wherever they lie: scales that are
+    learned, say. All else as it is."""
+    if not is_tensor(x):
+        return x
+    from .._views import from_tensor
+
+    found = from_tensor(x.detach().cpu())
+    return found.to_float64() if isinstance(found, Array) else found
+
+
 def checked(numbers: Any) -> Any:
     if numbers.ndim == 0:
         raise ValueError("x is one number; a scale is shared along an axis: np.array([x])")

@@ -95,6 +95,8 @@ def bytes_of(data: Any, f: Format) -> Any:
 
         if "float4" in str(data.dtype) and f.width != 4:
             raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {f} has {f.width}")
+        if "float4" not in str(data.dtype) and data.dtype != torch.uint8:
+            raise TypeError(f"data holds {data.dtype}; uint8 (..., bytes) wanted")
         data = data.detach().view(torch.uint8)
     there = on_gpu(data)
     if isinstance(there, Found):

@@ -27,10 +27,20 @@ from .numbers import as_numbers, for_core, number_at, refuse_there
 STEPS = ("exact", "f32")
 FLOAT_MAX = float(np.finfo(np.float32).max)
 PADDING = ("zeros", "refuse")
+OF_FORMAT = dict.fromkeys(("block", "block_size"), "ww.blocks(x, 'block(e2m1fn,16,e8m0fnu)')") | {
+    option: f"ww.blocks(x, '{text}')"
+    for option, text in (
+        ("scale", "mxfp4;scale=rceil"),
+        ("specials", "mxfp8_e5m2;specials=element"),
+        ("flush", "mxfp4;flush=block"),
+        ("clamp", "mxint8;clamp=full"),
+        ("carry", "bfp(8,32,e8);carry=raise"),
+    )
+}
 
 
 @by_usual_arithmetic
-@asks_for("ww.blocks(x, 'mxfp4')")
+@asks_for("ww.blocks(x, 'mxfp4')", OF_FORMAT)
 def blocks(
     x: Any,
     format: str | BlockFormat,

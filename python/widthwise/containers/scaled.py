@@ -14,6 +14,7 @@ from .._missing import asks_for
 from .._settings import checked_seed
 from . import scaled_steps as steps
 from .compared import Compared, WithoutOperators
+from .numbers import without_gradient
 from .recorded import Recorded
 from .scaled_steps import Data, How, Kind
 
@@ -141,7 +142,7 @@ class Scaled(Compared, WithoutOperators, Recorded):
         k = steps.known(dtype)
         how = settings(k, How(), rounding, like, seed)
         with np.errstate(over="ignore"):
-            given = checked_scale(f"scale = {scale}", np.float32(scale), how)
+            given = checked_scale(f"scale = {scale}", np.float32(without_gradient(scale)), how)
         return cls._made(steps.held(data, k), given, k, how)
 
     # --- What it is ---

@@ -126,7 +126,9 @@ def converted_by_x86(k: Kind, x: np.ndarray, drawn: dict[str, Any]) -> np.ndarra
 
 @by_usual_arithmetic
 def magnitude(k: Kind, data: Data, how: How) -> np.float32:
-    """The largest; NaN if there is one. torch's abs of the least integer is itself."""
+    """The largest, 0 of none; NaN if there is one. torch's abs of the least integer is itself."""
+    if not data.size:
+        return np.float32(0)
     if isinstance(data, Array):
         return np.abs(binary32(data)).max()
     if how.like is not None:

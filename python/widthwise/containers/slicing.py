@@ -9,7 +9,7 @@ import numpy as np
 
 from .._device import DeviceArray
 from .grouping import Grouping
-from .layout import told
+from .layout import slice_text, told
 
 if TYPE_CHECKING:
     from .affine import Affine
@@ -72,9 +72,10 @@ def of_blocks(part: Any, axis: int, block: int, size: int) -> slice:
     """A slice of elements as one of blocks."""
     start, stop, step = part.indices(size) if isinstance(part, slice) else (part, part + 1, 1)
     whole = step == 1 and start % block == 0 and (stop % block == 0 or stop == size)
-    if not isinstance(part, slice) or not whole or stop <= start:
+    if not isinstance(part, slice) or not whole or stop <= start < size:
+        said = slice_text(part) if isinstance(part, slice) else part
         raise ValueError(
-            f"index {part!r} on axis {axis} cuts a block of {block}; take whole blocks, as "
+            f"index {said} on axis {axis} cuts a block of {block}; take whole blocks, as "
             f"{start // block * block}:{-(-max(stop, start + 1) // block) * block}"
         )
     return slice(start // block, -(-stop // block))

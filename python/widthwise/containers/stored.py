@@ -33,6 +33,7 @@ def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme
             )
         return (AffineScheme if is_affine(text) else BlockScheme)(text, axis, options)
     if way == "block":
+        Format(text)  # or what is wrong with it
         raise ValueError(
             f"options.scale = block: {text} has no blocks; take tensor or channel, or the format "
             f"'block({text},32,e8m0fnu)'"
@@ -76,6 +77,8 @@ class Kept(NamedTuple):
         texts = [*named.values(), *parts, *parts.values()]
         if not all(type(n) is int for n in (*shape, axis or 0)) or "codes" not in parts:
             raise TypeError
+        if min(shape, default=1) < 1 or math.prod(shape) >> 60:  # what is empty is not quantised
+            raise ValueError
         if not all(isinstance(text, str) for text in texts):
             raise TypeError
         return cls(shape=shape, parts=parts, axis=axis, **named)
@@ -167,6 +170,8 @@ class Reader:
         self.parts = self.scheme.parts(kept.shape)
         if set(self.parts) != set(kept.parts):
             raise ValueError(f"it has {', '.join(kept.parts)}, not {', '.join(self.parts)}")
+        for part in self.parts:  # before anything is made of their shape
+            self.part(part)
 
     def cuts(self) -> list[Cut]:
         return cuts_of(self.scheme, self.kept.shape)

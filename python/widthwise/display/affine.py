@@ -18,6 +18,8 @@ MOST_TICKS = 65  # codes drawn one by one
 
 
 def affine_card(x: Affine) -> Card:
+    if not x.scale.size:
+        return Card(x.format, sentence(x))
     return Card(
         x.format,
         sentence(x),

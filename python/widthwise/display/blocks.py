@@ -21,9 +21,12 @@ COLOURS = {False: FIELD_COLOURS["fraction"], True: FIELD_COLOURS["sign"]}
 
 
 def blocks_card(x: Blocks) -> Card:
+    title = f"{x.format}, shape {x.shape}"
+    if not x.size:
+        return Card(title, "no elements")
     shown = first_blocks(x)
     return Card(
-        f"{x.format}, shape {x.shape}",
+        title,
         sentence(x),
         Drawing(lambda: "", lambda: drawing(x, shown)),
         Table(["block", "scale", "elements"], [row(x, *block) for block in shown]),
