@@ -74,10 +74,11 @@ class Reading:
 
     def rounding(self, name: str) -> str:
         """A rounding as short forms write it, and what else it does."""
-        cut = self(f"{name}.post_norm_frac")
-        said = [f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}"] * bool(cut)
+        said = []
+        if (cut := self(f"{name}.post_norm_frac")) is not None:
+            said.append(f"cut to {cut} fraction bits, {self(f'{name}.post_norm_rm', 'rne')}")
         said.append(f"to {self(f'{name}.fmt')}, {self(f'{name}.rm', 'rne')}")
-        if kept := self(f"{name}.keep_frac"):
+        if (kept := self(f"{name}.keep_frac")) is not None:
             said.append(f"{kept} fraction bits")
         return "; ".join(said)
 
@@ -86,7 +87,7 @@ class Reading:
         reference = self(f"{name}.align.reference", "exact")
         if reference == "exact":
             return "no digit lost"
-        digits, mode = self(f"{name}.align.frac_bits"), self(f"{name}.align.rm", "rne")
+        digits, mode = self(f"{name}.align.frac_bits", 0), self(f"{name}.align.rm", "rne")
         if reference == "fixed_lsb":
             return f"to a last digit of 2^{-digits}, {mode}"
         floor = self(f"{name}.align.e_floor")
@@ -119,7 +120,7 @@ def product_steps(read: Reading) -> list[Step]:
 
 def unpacking(read: Reading) -> str:
     said = []
-    if kept := read("a.keep_frac"):
+    if (kept := read("a.keep_frac")) is not None:
         said.append(f"{kept} fraction bits kept, {read('a.keep_rm', 'rne')}")
     if read("a.subnormals", "keep") != "keep":
         said.append("subnormals are zero")
