@@ -8,8 +8,9 @@
 // as large as they have to be.
 namespace widthwise {
 
-// |computed - exact|: in units of the last place that the result's format has at the exact sum, and
-// relative to the sum. Infinite where one of the two is no number and the other is one. Each figure
+// |computed - exact|: in units of the last place that the result's format has at the exact sum (of
+// posits, takums and tables in the distance of the numbers on either side of it), and relative to
+// the sum. Infinite where one of the two is no number and the other is one. Each figure
 // is exact until it becomes a double, and right to three units of its last place.
 struct Deviation {
   double ulps, relative;
