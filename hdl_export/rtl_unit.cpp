@@ -86,8 +86,8 @@ class UnitBody {
     const std::string code = keeps_codes() ? kept_code() : "c";
     if (!two_kinds_of_c(u_, shape_)) return stages_.unpack("c", code, u_.c);
     const Operand running{.fmt = u_.out.fmt};
-    const auto low_bits = [&](const Format& f) {
-      return fmt::format("{}[{}:0]", code, f.width() - 1);
+    const auto low_bits = [&](const Format& f) {  // of one bit alone no part is taken
+      return f.width() == c_width(u_, shape_) ? code : fmt::format("{}[{}:0]", code, f.width() - 1);
     };
     const Term first = stages_.unpack("c_first", low_bits(u_.c.fmt), u_.c);
     const Term later = stages_.unpack("c_running", low_bits(u_.out.fmt), running);

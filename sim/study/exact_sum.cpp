@@ -9,6 +9,7 @@
 
 #include "../values/rational.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/system/tapered.hpp"
 #include "widthwise/unpack.hpp"
 
 namespace widthwise {
@@ -84,16 +85,49 @@ Dyadic minus(const Dyadic& x, const Dyadic& y) {
   return plus(x, {Big(-y.significand), y.exponent});
 }
 
-// The weight of the last place of f at x.
-std::int64_t last_place(const Format& f, const Dyadic& x) {
+// The weight of the last place of f, a float or fixed point, at x.
+Dyadic weight_of_last(const Format& f, const Dyadic& x) {
   const std::int64_t bits = length(abs(x.significand));
   const std::int64_t e = bits == 0 ? f.emin() : x.exponent + bits - 1;
-  return std::clamp(e, f.emin(), f.emax()) - f.frac_bits;
+  return {1, std::clamp(e, f.emin(), f.emax()) - f.frac_bits};
+}
+
+Dyadic number_of(const Format& f, std::uint64_t code) { return magnitude_of(value_of(f, &code)); }
+
+// The distance of the posits or takums on either side of |x|, whose digits hang on its exponent.
+Dyadic tapered_gap(const Format& f, const Dyadic& x) {
+  const Big magnitude = abs(x.significand);
+  const std::int64_t drop = length(magnitude) - 64;
+  const Big leading = drop < 0 ? Big(magnitude << static_cast<std::size_t>(-drop))
+                               : Big(magnitude >> static_cast<std::size_t>(drop));
+  const auto n = finite<std::uint64_t>({}, x.exponent + drop, leading.convert_to<std::uint64_t>());
+  const std::uint64_t most = Layout<std::uint64_t>(f).magnitude_mask;
+  const auto pattern = f.is_posit() ? posit_pattern(f, n) : takum_pattern(f, n);
+  const std::uint64_t below = n.zero ? 0 : std::min(pattern.kept, most - 1);
+  return minus(number_of(f, below + 1), below == 0 ? Dyadic{} : number_of(f, below));
+}
+
+// The distance of a table's values on either side of x; past an end that of the last two.
+Dyadic gap_in_table(const Table& t, const Dyadic& x) {
+  const auto signed_value = [](const TableValue& v) {
+    return Dyadic{v.negative ? Big(-Big(v.sig)) : Big(v.sig), v.exp};
+  };
+  const auto reached = [&](const TableValue& v) {
+    return minus(signed_value(v), x).significand <= 0;
+  };
+  const TableValue* above = std::partition_point(t.values + 1, t.values + t.count - 1, reached);
+  return minus(signed_value(*above), signed_value(above[-1]));
+}
+
+// What an error at x is counted in.
+Dyadic last_place(const Format& f, const Dyadic& x) {
+  if (f.is_table()) return gap_in_table(*f.table, x);
+  return f.is_tapered() ? tapered_gap(f, x) : weight_of_last(f, x);
 }
 
 // How far apart two numbers are, by what is exact.
 Difference measured(const Dyadic& error, const Format& f, const Dyadic& exact) {
-  return {relative(error, {1, last_place(f, exact)}), relative(error, exact), as_double(error)};
+  return {relative(error, last_place(f, exact)), relative(error, exact), as_double(error)};
 }
 
 Difference endless(double error) { return {infinite, infinite, error}; }

@@ -24,6 +24,12 @@ constexpr Synonym roundings[] = {
     {"ties_away", "rna"},    {"ties_neg", "rnm"},      {"ties_even", "rne"}, {"ties_odd", "rno"},
     {"jam_unbiased", "odd"}, {"stoch_weighted", "sr"},
 };
+// APyTypes' that there are not here: they move numbers that are exact.
+constexpr Synonym not_offered[] = {
+    {"jam", "it sets the last bit, of exact numbers, too; take odd"},
+    {"trn_mag", "it cuts and adds the sign bit, to exact numbers, too; take rtz"},
+    {"stoch_equal", "it goes either way alike, exact numbers, too; take sr"},
+};
 // Of floats: CUDA's and OpenCL's, TestFloat's, Python's, IEEE 754's in words. What others call up
 // and down is away from zero and towards it to some, so neither is here.
 constexpr Synonym float_roundings[] = {
@@ -135,6 +141,10 @@ std::optional<std::string> q_hint(std::string_view text) {
 std::optional<std::string> fixed_hint(std::string_view text) {
   if (auto hint = hls_hint(text)) return hint;
   return q_hint(text);
+}
+
+std::optional<std::string_view> why_no_rounding(std::string_view text) {
+  return found(not_offered, text);
 }
 
 std::optional<std::string_view> rounding_hint(std::string_view text) {

@@ -13,6 +13,9 @@ std::optional<std::string> fixed_hint(std::string_view text);
 // AP_RND, AC_RND, SC_RND, RND, TIES_POS: "rnp"; or nothing.
 std::optional<std::string_view> rounding_hint(std::string_view text);
 
+// JAM: why no rounding here does that, and what comes near; or nothing.
+std::optional<std::string_view> why_no_rounding(std::string_view text);
+
 // AP_SAT, SAT: "saturate"; or nothing.
 std::optional<std::string_view> overflow_hint(std::string_view text);
 

@@ -46,6 +46,8 @@ Rounding read_rounding(Scanner& in) {
   }
   if (const auto ours = rounding_hint(text))
     in.fail(in.at(), fmt::format("no rounding {}; here it is {}", quoted(text), *ours));
+  if (const auto why = why_no_rounding(text))
+    in.fail(in.at(), fmt::format("no rounding {}: {}", quoted(text), *why));
   in.fail(in.at(), fmt::format("no rounding {}; there are {} (sr8: 8 random bits)", quoted(text),
                                word_list<RoundingMode>()));
 }

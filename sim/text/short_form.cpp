@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "sim/unit/bound.hpp"
 #include "sim/unit/roundings.hpp"
 #include "widthwise/sim/operation_text.hpp"
 
@@ -102,14 +103,15 @@ RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
                                          : given.value_or(RegisterOverflow::nar);
 }
 
-// A product's largest magnitudes have room in a quire, or it is none.
-void check_quire(Arguments& in, const Unit& u) {
-  const std::int64_t whole = u.a.fmt.emax() + u.b.fmt.emax();
-  const std::int64_t least = 1 + whole + u.group_sum.align.frac_bits;
-  if (of_posits(u) && *u.group_sum.width < least)
+// A product's largest magnitudes have room in the register, or it misses products.
+void check_width(Arguments& in, const Unit& u) {
+  const int128 product = int128{u.a.fmt.emax()} + u.b.fmt.emax();
+  const int128 scales = u.scale ? 2 * int128{u.scale->fmt.emax()} : 0;
+  const std::int64_t least = saturated(1 + product + scales + u.group_sum.align.frac_bits);
+  if (*u.group_sum.width < least)
     in.fail("width",
             fmt::format("{} bits: the largest product, down to the last digit of any term, takes "
-                        "{}, carry bits besides",
+                        "{}, carry bits besides; fixedacc has registers of any width",
                         *u.group_sum.width, least));
 }
 
@@ -125,7 +127,7 @@ Unit kulisch(Arguments& in) {
   u.group_sum.align = {.reference = Reference::fixed_lsb, .frac_bits = -least};
   u.group_sum.width = in.integer("width");
   u.group_sum.overflow = quire_overflow(in, u);
-  if (u.group_sum.width) check_quire(in, u);
+  if (u.group_sum.width) check_width(in, u);
   return u;
 }
 

@@ -145,6 +145,7 @@ const TestedUnit tested_units[] = {
     {"mac(fixed8.4, product=fixed12.6:rdn, sum=fixed14.7;overflow=wrap:rtz)"},
     {"mac(fixed8.4, sum=fixed12.6:sr5)", {.lanes = 3}},
     {"mac(int8, sum=int32)"},
+    {"fma(uint1, c=int1, sum=uint1;overflow=wrap)"},
     {"mac(int8, sum=int12;overflow=wrap_sm)", {.lanes = 4}},
     {"mac(fixed6.2, b=ufixed5.4, sum=fixed9.3;overflow=zero)", {.lanes = 3}},
     {"mac(e4m3fn, sum=fixed16.4)"},
@@ -290,6 +291,7 @@ const TestedUnit clocked_units[] = {
 };
 const TestedUnit running_units[] = {
     {"mac(fixed8.4)"},
+    {"mac(uint1, c=int1, sum=uint1;overflow=wrap)"},
     {"mac(posit8es2, sum=posit12es2:sr8)"},
     {"kulisch(posit8es2)", {.lanes = 2}},
     {"kulisch(posit8es0, width=25)", {.lanes = 2}},

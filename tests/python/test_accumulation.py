@@ -103,6 +103,12 @@ def test_bounds_that_are_none():
     assert study.bound("mac(bfloat16)", 255) == inf
     assert study.bound("fixedacc(e5m10, frac=0)", 4) == inf
     assert study.bound("dot(e5m10, lanes=4, align=0:rtz)", 4) == inf
+    for f in ("posit16es2", "takum16", "table(nf4)"):  # whose digits hang on the number
+        of_sums = f"mac(e5m10, sum={f}:rdn)", f"kulisch({f})", f"neumaier(e5m10, product={f})"
+        assert [study.bound(unit, 10) for unit in of_sums] == [inf] * 3
+        assert study.likely_bound(of_sums[0], 10) == inf
+        read = study.bound(f"mac({f}, product=e5m10, sum=e5m10)", 10)
+        assert read == study.bound("mac(e5m10)", 10)
     assert isnan(study.bound("kahan(e5m10)", 10))
     u = float(Fraction(1, 2**11))
     gamma = 10 * u / (1 - 10 * u)

@@ -170,6 +170,7 @@ DESIGNS = {
     "filled": ("kulisch(posit8es2, width=98)", {"lanes": 2, "accumulate": True, "vectors": 50}),
     "sums": ("mac(posit8es1)", {"accumulate": True, "vectors": 60}),
     "piped": ("fma(takum8)", {"pipeline": ["exact", "pattern", "round"], "vectors": 50}),
+    "bits": ("mac(uint1, c=int1, sum=uint1;overflow=wrap)", {"lanes": 1, "vectors": 50}),
     "mixed": ("dot(int8, c=e8m23, out=e8m23, lanes=4)", {"vectors": 50}),
 }
 

@@ -52,11 +52,25 @@ def filled(n: int, es: int, carry: int, overflow: str, row: list[int]) -> tuple[
     return quire.posit(), page.NV if made else 0
 
 
+TOO_SHORT = [
+    ("kulisch(takum16, width={})", 512, 1027),
+    ("kulisch(e5m10, width={}, overflow=saturate)", 50, 79),
+    ("kulisch(fixed8.4, width={})", 3, 15),
+    ("kulisch(posit8, b=fixed8.4, width={})", 50, 56),
+    ("kulisch(e2m1fn, width={}, scale=e8m0fnu:4:term)", 255, 515),
+]
+
+
 def test_a_quire_says_how_wide_it_has_to_be():
     assert ww.Unit("kulisch(posit16, width=256)").text == "kulisch(posit16, width=256)"
     assert str(ww.Unit("kulisch(posit8, width=97)")) == "kulisch(posit8es2, width=97)"
     with pytest.raises(ValueError, match="96 bits: the largest product, .* takes 97, carry bits"):
         ww.Unit("kulisch(posit8, width=96)")
+    for text, width, takes in TOO_SHORT:
+        ww.Unit(text.format(takes))
+        match = f"{width} bits: .* takes {takes}, carry bits besides; fixedacc has registers of any"
+        with pytest.raises(ValueError, match=match):
+            ww.Unit(text.format(width))
     with pytest.raises(ValueError, match="overflow= goes with width="):
         ww.Unit("kulisch(posit8, overflow=nar)")
     with pytest.raises(ValueError, match=r"nar is a quire's"):

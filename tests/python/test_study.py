@@ -20,6 +20,31 @@ def by_hand(a, b, computed, f):
     return float(error / Fraction(2) ** (exponent - f.fraction_bits)), float(error / abs(exact))
 
 
+DIGITS_HANG_ON_THE_NUMBER = ["posit8es2", "posit6es4", "takum8", "takum5"]
+DIGITS_HANG_ON_THE_NUMBER += ["table(nf4)", "table(-5,-4,1,1.25)"]
+
+
+@pytest.mark.parametrize("text", DIGITS_HANG_ON_THE_NUMBER)
+def test_beside_posits_takums_and_tables_an_ulp_is_the_distance_of_two_numbers(text):
+    codes = ww.from_bits(np.arange(1 << ww.Format(text).width, dtype=np.uint8), text)
+    numbers = sorted(codes[~ww.isnan(codes)].to_fractions())
+    rng = np.random.default_rng(3)
+    given = [float(x) for x in numbers if abs(x) < 2**60] + [0.0, 1e5, -1e5, 1e-9]
+    given += list(rng.normal(size=50) * 2.0 ** rng.integers(-30, 30, 50))
+    a, one = ww.array(given, "binary32").reshape(-1, 1), ww.array([[1.0]], "binary32")
+    unit = f"kulisch(binary32, out={text}:rdn)"
+    z = ww.matmul(a, one, unit=unit)
+    ulps, _ = product_errors(unit, a, one, z)
+    for x, y, got in zip(
+        a.to_fractions().ravel(), z.to_fractions().ravel(), ulps[:, 0], strict=True
+    ):
+        # Of a number the distance is that to the next one away from zero, in tables upwards.
+        side = abs(x) if "table" not in text else x
+        at = sum(number <= side for number in numbers)
+        above = min(max(at, 1), len(numbers) - 1)
+        assert got == pytest.approx(float(abs(y - x) / (numbers[above] - numbers[above - 1])))
+
+
 def test_growth_is_the_error_of_every_prefix():
     rng = np.random.default_rng(0)
     u = ww.Unit("mac(e4m3fn, sum=e5m10)")

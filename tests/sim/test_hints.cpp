@@ -308,6 +308,10 @@ TEST_CASE("hints: roundings as others call them") {
     CHECK(error_of(parse_rounding, theirs).ends_with(std::string("; here it is ") + ours));
   for (const char* of_two_meanings : {"up", "down"})
     CHECK(error_of(parse_rounding, of_two_meanings).find("there are rne") != std::string::npos);
+  for (const auto& [theirs, nearest] :
+       {std::pair{"JAM", "odd"}, std::pair{"TRN_MAG", "rtz"}, std::pair{"STOCH_EQUAL", "sr"}})
+    CHECK(
+        error_of(parse_rounding, theirs).ends_with(std::string(" numbers, too; take ") + nearest));
 }
 
 TEST_CASE("hints: a rounding that stands as a format's option is told where it stands") {

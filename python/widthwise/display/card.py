@@ -154,7 +154,7 @@ def neighbours(f: Format) -> tuple[list[Number], int]:
 
 
 def step(below: Number, above: Number) -> str:
-    """The distance of two neighbours: a power of two but in tables."""
+    """The distance of two neighbours: a power of two but in tables, and where posits skip some."""
     least = min(below.exponent, above.exponent)
     units = (above.significand << (above.exponent - least)) - (
         below.significand << (below.exponent - least)

@@ -17,6 +17,7 @@ from .._settings import share
 from .._unit import Unit, as_unit
 
 NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
+WITHOUT_ROUNDOFF = ("posit", "takum", "table")  # far from 1, or in a gap, any digit may be lost
 
 
 @lru_cache(maxsize=256)
@@ -32,6 +33,10 @@ class Rounding(NamedTuple):
     roundoff: float
     bias: float  # what of the roundoff may always have one direction
 
+    @property
+    def in_all(self) -> float:
+        return self.times * self.roundoff if self.times else 0.0
+
 
 def bound(unit: str | Unit, k: int) -> float:
     """What |computed - exact| of k products is at most, over the sum of the terms' magnitudes.
@@ -39,12 +44,13 @@ def bound(unit: str | Unit, k: int) -> float:
     Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 4.2: gamma = s / (1 - s), s the
     sum of the unit roundoffs that a term meets; half an ulp is one roundoff to nearest, else two.
     An alignment's truncated terms count with what they lose together. Holds where nothing
-    overflows or underflows, for exact multipliers.
+    overflows or underflows (as all does that fixed point rounds), for exact multipliers.
 
     Args:
         unit: as `ww.Unit` takes it.    k: how many products.
     Returns:
-        A float. Infinite where s reaches 1, or a register cuts at a fixed place. NaN for Kahan's
+        A float. Infinite where s reaches 1, a register cuts at a fixed place, or numbers are
+        rounded to posits, takums or tables, whose digits hang on the number. NaN for Kahan's
         sums, of which only the first order is known: 2 u.
     Raises:
         ValueError: k is no number of products.
@@ -65,7 +71,7 @@ def bound_beside(u: Unit, k: int, met: Sequence[Rounding]) -> float:
         return math.nan
     if compensation == "neumaier":
         return compensated(steps)
-    return gamma(sum(step.times * step.roundoff for step in steps))
+    return gamma(sum(step.in_all for step in steps))
 
 
 def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
@@ -96,7 +102,7 @@ def likely_bound_beside(u: Unit, k: int, confidence: float, met: Sequence[Roundi
         return certain
     steps = [*met, *roundings_met(u, k)]
     free = [step for step in steps if step.bias < step.roundoff]
-    directed = gamma(sum(step.times * step.bias for step in steps))
+    directed = gamma(sum(step.times * step.bias for step in steps if step.bias))
     widest = max((step.roundoff for step in free), default=0.0)
     if math.isinf(directed) or widest >= 1:
         return certain
@@ -119,9 +125,9 @@ def compensated(steps: list[Rounding]) -> float:
     if any(step.bias for step in steps):
         return math.nan
     *products, sums = steps
-    grown = gamma(sums.times * sums.roundoff)
+    grown = gamma(sums.in_all)
     summed = sums.roundoff + grown**2 * (1 + sums.roundoff)
-    rounded = gamma(sum(step.times * step.roundoff for step in products))
+    rounded = gamma(sum(step.in_all for step in products))
     return summed + rounded + summed * rounded
 
 
@@ -236,6 +242,8 @@ def rounding(fields: dict[str, Any], times: int) -> Rounding:
     f = Format(fields["fmt"])
     precision = min(f.precision, fields.get("keep_frac", f.fraction_bits) + 1)
     mode = fields.get("rm", "rne")
+    if f.system in WITHOUT_ROUNDOFF:
+        return Rounding(times, math.inf, 0.0)
     if mode in NEAREST:
         roundoff, bias = 2.0**-precision, 0.0
     else:

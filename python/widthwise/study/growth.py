@@ -58,8 +58,9 @@ class ErrorGrowth(Titled):
             'operands', that of the unit's own operands.
         terms: whether single terms were summed, b being None, and no products.
         ulps, relative: a unit's |computed - exact|, shape (dot products, lengths): in units of the
-            last place of the unit's result format, and relative to the exact sum. Infinite where
-            the unit's result is no number.
+            last place of the unit's result format (of posits, takums and tables in the distance of
+            the numbers on either side), and relative to the exact sum. Infinite where the unit's
+            result is no number.
         error, exact, magnitude, condition: computed - exact, the exact sum, the sum of the terms'
             magnitudes, and that over |exact|, of the same shape.
         operand_error, accumulation_error: the two parts of `error`: what rounding the operands

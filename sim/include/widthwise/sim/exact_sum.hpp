@@ -9,7 +9,8 @@
 namespace widthwise {
 
 // How far two numbers are apart: as magnitudes, in units of the last place that a format has at an
-// exact sum, and relative to that; and as it is. Infinite where one of the two is no number and the
+// exact sum (of posits, takums and tables in the distance of the numbers on either side of it), and
+// relative to that; and as it is. Infinite where one of the two is no number and the
 // other is one. Each figure is exact until it becomes a double, and right to three units of its
 // last place; the first two stay within a double's range where the numbers do not.
 struct Difference {
