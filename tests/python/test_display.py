@@ -38,7 +38,12 @@ FORMS = [
     *("mac(e4m3fn, promote=4:e8m23, final=e5m10)", "mac(e5m10, sum=e5m10:sr8)"),
     *("mac(e5m10;ftz)", "mac(e5m10;overflow=max)", "dot(e4m3fn, lanes=4, align=0:rtz, floor=0)"),
     *("fixedacc(int8, width=24, frac=0, overflow=saturate)", "kulisch(int8, out=int32)"),
-    *("kulisch(int8)", "dot(e5m10, lanes=4, align=0:rtz)", "fixedacc(int8, width=32, frac=0, out=int32)", "mac(fixed4.-2)"),
+    *(
+        "kulisch(int8)",
+        "dot(e5m10, lanes=4, align=0:rtz)",
+        "fixedacc(int8, width=32, frac=0, out=int32)",
+        "mac(fixed4.-2)",
+    ),
     *("kulisch(posit16es2, width=256)", "mac(takum8)", "kahan(table(nf4))"),
 ]
 UNITS = [*ww.units, *FORMS]

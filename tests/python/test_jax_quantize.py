@@ -335,3 +335,8 @@ def test_infinities_where_fixed_point_does_not_saturate_are_told(way, overflow, 
         wj.encode(x, to)
     with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
         jax.jit(lambda v: wj.quantize(v, to))(x).block_until_ready()
+
+
+def test_an_axis_of_numbers_without_scales_is_refused():
+    with pytest.raises(ValueError, match=r"axis = 0: numbers of e4m3fn have no scales"):
+        wj.quantize(jnp.ones((2, 32)), "e4m3fn", axis=0)

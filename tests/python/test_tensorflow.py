@@ -450,6 +450,7 @@ def test_mixed_precision_and_xla():
         (lambda x: wt.quantize(tf.cast(x, tf.int32), "e5m2"), TypeError, "x holds int32; float16"),
         (lambda x: wt.quantize(x, "e5mx"), ValueError, "format 'e5mx', column 4"),
         (lambda x: wt.quantize(x, "e5m2", "up"), ValueError, "'up'"),
+        (lambda x: wt.quantize(x, "e5m2", axis=0), ValueError, "axis = 0: numbers of e5m2 have no"),
         (lambda x: wt.quantize(x, "e5m2", "sr8", seed=-1), ValueError, r"0 to 2\^64 - 1"),
         (lambda x: wt.matmul(x, x, unit="mac(e5m10)"), ValueError, r"\(..., m, k\) and"),
         (lambda x: wt.matmul(x, tf.cast(x, tf.float16), unit="mac(e5m10)"), TypeError, "one dtype"),

@@ -461,3 +461,12 @@ def test_the_gradient_of_one_affine_number_passes():
     x = torch.tensor(0.5, requires_grad=True)
     wt.quantize(x, "affine(uint8)").backward()
     assert x.grad == 1
+
+
+def test_an_axis_of_numbers_without_scales_is_refused():
+    x = torch.ones(2, 32)
+    for called in (wt.quantize, wt.encode):
+        with pytest.raises(ValueError, match=r"axis = 0: numbers of e4m3fn have no scales.*leave"):
+            called(x, "e4m3fn", axis=0)
+        called(x, "affine(int8,symmetric,channel)", axis=0)
+    wt.quantize(x, "e4m3fn", backward="mxfp8_e5m2", axis=1)
