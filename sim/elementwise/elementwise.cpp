@@ -121,11 +121,21 @@ void refuse_digits(int wanted) {
       carrier_digits[std::size(carrier_digits) - 1]));
 }
 
+static int checked_whole_digits(const ElementTask& task) {
+  const std::int64_t digits = whole_digits(task) + 5;
+  if (constexpr int widest = *(std::end(carrier_digits) - 1); digits > widest)
+    throw std::invalid_argument(fmt::format(
+        "result {}: an overflow that keeps the low digits needs all {} of exact results, and the "
+        "widest carrier has {}; take overflow=saturate, or operands of fewer exponent bits",
+        to_string(task.to), digits, widest));
+  return static_cast<int>(digits);
+}
+
 int digits_needed(const ElementTask& task) {
   std::int64_t digits = digits_needed(task.to, task.env.rounding);
   for (const Format& f : task.operands)
     digits = std::max<std::int64_t>(digits, digits_needed(f, task.env.rounding));
-  if (task.to.wraps()) digits = std::max(digits, whole_digits(task) + 5);
+  if (task.to.wraps()) digits = std::max<std::int64_t>(digits, checked_whole_digits(task));
   return static_cast<int>(std::min<std::int64_t>(digits, INT_MAX));
 }
 

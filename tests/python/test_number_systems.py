@@ -485,3 +485,11 @@ def test_what_knows_floats_alone_says_so():
         ww.matmul(
             ww.array([[1.0]], "int8"), ww.array([[1.0]], "int8"), unit="mac(int8)", engine="blocks"
         )
+
+
+def test_what_wraps_says_how_many_digits_it_needs_and_the_way_out():
+    x = ww.array([0.25], "fixed4096.4096")
+    way_out = "result fixed4096.4096;overflow=wrap: .* 8198 .*; take overflow=saturate"
+    with pytest.raises(ValueError, match=way_out):
+        ww.divide(x, x, format="fixed4096.4096;overflow=wrap")
+    assert ww.divide(x, x, flags=True)[1].tolist() == [5]
