@@ -23,7 +23,7 @@ def asks_for(example: str, elsewhere: Mapping[str, str] = {}) -> Callable[[F], F
                 if why.__traceback__ is None or why.__traceback__.tb_next is not None:
                     raise
                 for name in elsewhere.keys() & how.keys():
-                    said = f"{name} = {how[name]!r}: the format says it, as in {elsewhere[name]}"
+                    said = f"{name} = {how[name]!r}: format says it, as in {elsewhere[name]}"
                     raise TypeError(said) from None
                 raise TypeError(explained(function, example, args, how, why)) from None
 

@@ -103,12 +103,14 @@ RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
                                          : given.value_or(RegisterOverflow::nar);
 }
 
-// A product's largest magnitudes have room in the register, or it misses products.
-void check_width(Arguments& in, const Unit& u) {
+// Whoever gives floats and fixed point a short register asks what it loses. One of posits or takums
+// is for all products, or the page has no such quire.
+void check_quire(Arguments& in, const Unit& u) {
   const int128 product = int128{u.a.fmt.emax()} + u.b.fmt.emax();
   const int128 scales = u.scale ? 2 * int128{u.scale->fmt.emax()} : 0;
   const std::int64_t least = saturated(1 + product + scales + u.group_sum.align.frac_bits);
-  if (*u.group_sum.width < least)
+  const bool tapered = u.a.fmt.is_tapered() || u.b.fmt.is_tapered();
+  if (tapered && *u.group_sum.width < least)
     in.fail("width",
             fmt::format("{} bits: the largest product, down to the last digit of any term, takes "
                         "{}, carry bits besides; fixedacc has registers of any width",
@@ -127,7 +129,7 @@ Unit kulisch(Arguments& in) {
   u.group_sum.align = {.reference = Reference::fixed_lsb, .frac_bits = -least};
   u.group_sum.width = in.integer("width");
   u.group_sum.overflow = quire_overflow(in, u);
-  if (u.group_sum.width) check_width(in, u);
+  if (u.group_sum.width) check_quire(in, u);
   return u;
 }
 
