@@ -22,7 +22,7 @@ def asks_for(example: str, elsewhere: Mapping[str, str] = {}) -> Callable[[F], F
                 # Raised by the call itself, and by nothing that the function has done.
                 if why.__traceback__ is None or why.__traceback__.tb_next is not None:
                     raise
-                for name in elsewhere.keys() & how.keys():
+                for name in (name for name in how if name in elsewhere):
                     said = f"{name} = {how[name]!r}: format says it, as in {elsewhere[name]}"
                     raise TypeError(said) from None
                 raise TypeError(explained(function, example, args, how, why)) from None

@@ -6,6 +6,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ class How(NamedTuple):
 
 
 INTEGERS = (int, np.integer)
-NUMBERS = (*INTEGERS, float, np.floating, Fraction)
+NUMBERS = (*INTEGERS, float, np.floating, Fraction, Decimal)
 
 
 def brief(x: Any) -> str:

@@ -179,7 +179,8 @@ class SweepResult(Titled, Findings):
     def _way_on(self) -> str:
         if self.meta["no_number"]:
             return (
-                "exact values are no numbers of binary64: scale the data by a power of two, or ask "
+                "exact values are no numbers of binary64: leave out NaN and infinities among the "
+                "data; where products pass its range, scale the data by a power of two, or ask "
                 "ww.study.accumulation, which has no such range"
             )
         return "take units of a wider range, or other data"

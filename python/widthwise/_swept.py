@@ -47,14 +47,14 @@ def exact_of(a: np.ndarray, b: np.ndarray, options: dict[str, Any]) -> np.ndarra
         rows, columns = np.isfinite(a).all(axis=-1), np.isfinite(b).all(axis=0)
         of_numbers = np.logical_and.outer(rows, columns)
         exact = np.where(np.isinf(exact) & of_numbers, np.nan, exact)
-    if np.any(np.abs(exact) < LEAST_NORMAL) and last_digit(a) + last_digit(b) < LAST_DIGIT:
+    if not exact.all() and last_digit(a) + last_digit(b) < LAST_DIGIT:
         x, y = rounded_pair(as_unit(EXACT), a, b, "rne", options["seed"])
         _, raised = matmul(x, y, unit=EXACT, flags=True, **options)
-        exact = np.where(raised & UNDERFLOW, np.nan, exact)
+        exact = np.where((exact == 0) & (raised & UNDERFLOW != 0), np.nan, exact)
     return exact
 
 
-LEAST_NORMAL, LAST_DIGIT, UNDERFLOW = 2.0**-1022, -1074, 2
+LAST_DIGIT, UNDERFLOW = -1074, 2
 
 
 def last_digit(x: np.ndarray) -> int:

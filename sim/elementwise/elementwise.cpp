@@ -126,7 +126,7 @@ static int checked_whole_digits(const ElementTask& task) {
   if (constexpr int widest = *(std::end(carrier_digits) - 1); digits > widest)
     throw std::invalid_argument(fmt::format(
         "result {}: an overflow that keeps the low digits needs all {} of exact results, and the "
-        "widest carrier has {}; take overflow=saturate, or operands of fewer exponent bits",
+        "widest carrier has {}; take overflow=saturate, or operands of a shorter range",
         to_string(task.to), digits, widest));
   return static_cast<int>(digits);
 }

@@ -112,8 +112,8 @@ void check_quire(Arguments& in, const Unit& u) {
   const bool tapered = u.a.fmt.is_tapered() || u.b.fmt.is_tapered();
   if (tapered && *u.group_sum.width < least)
     in.fail("width",
-            fmt::format("{} bits: the largest product, down to the last digit of any term, takes "
-                        "{}, carry bits besides; fixedacc has registers of any width",
+            fmt::format("{} bits: the largest product, down to the last digit of any term, has "
+                        "{}, sign and carry bits besides; fixedacc has registers of any width",
                         *u.group_sum.width, least));
 }
 

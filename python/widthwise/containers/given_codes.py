@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from decimal import Decimal
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,12 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
         )
-    asked = np.asarray(as_numpy(without_gradient(tensor_scale)))[()]
-    s = np.float32(asked if isinstance(asked, Real) else math.nan)
-    if not (0 < s < math.inf) or float(s) != float(asked):
+    asked = np.asarray(as_numpy(without_gradient(tensor_scale)))
+    one = asked.item() if asked.size == 1 and asked.dtype.kind not in "bcSU" else None
+    if asked.dtype.kind == "O" and not isinstance(one, Decimal | Rational):
+        one = None
+    s = np.float32(math.nan if one is None else one)
+    if not (0 < s < math.inf) or float(s) != one:
         raise ValueError(
             f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
             "np.float32(0.1) is"

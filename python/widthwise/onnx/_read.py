@@ -115,7 +115,7 @@ def model_of(model: Any) -> ModelProto:
 def shorter(names: list[str]) -> list[str]:
     """Without what exporters append to the names of codes, where that leaves no two alike."""
     short = [next((x for e in ENDINGS if (x := n.removesuffix(e)) != n), n) for n in names]
-    often = Counter(short)
+    often = Counter(names) + Counter(x for name, x in zip(names, short, strict=True) if x != name)
     return [x if often[x] == 1 else name for name, x in zip(names, short, strict=True)]
 
 

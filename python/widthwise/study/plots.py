@@ -73,7 +73,8 @@ def draw_line(
     shown, begin = drawable(line), place / n if n > 1 else look.begin
     every = sorted({*marked(spaced(ax, x), begin), *alone(shown)})
     if n > 1 and len(x) <= MOST_MARKERS:
-        every = every[place::n] if n <= len(x) else []
+        there = [i for i in every if np.isfinite(shown[i])]
+        every = there[place::n] if n <= len(there) else []
         if not every:
             mark_aside(ax, ax.transData, x, shown, look, place, n)
     style = {"linestyle": gaps(place, n), "lw": 1.6, "label": name, **look.of_markers()}
