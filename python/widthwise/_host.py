@@ -190,8 +190,8 @@ def refuse_idle_axis(axis: int | None, format: str, backward: str | None = None)
     if axis is None or is_container(format) or (backward and is_container(backward)):
         return
     raise ValueError(
-        f"axis = {axis}: numbers of {Format(format)} have no scales, which an axis is of; leave it out, or "
-        "take a format that has them, as 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
+        f"axis = {axis}: numbers of {Format(format)} have no scales, which an axis is of; leave "
+        "it out, or take a format that has them, as 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
     )
 
 

@@ -62,13 +62,11 @@ TOO_SHORT = [
 def test_a_quire_says_how_wide_it_has_to_be():
     assert ww.Unit("kulisch(posit16, width=256)").text == "kulisch(posit16, width=256)"
     assert str(ww.Unit("kulisch(posit8, width=97)")) == "kulisch(posit8es2, width=97)"
-    with pytest.raises(
-        ValueError, match="96 bits: the largest product, .* has 97, sign and carry bits"
-    ):
+    with pytest.raises(ValueError, match="96 bits: the largest product, .* has 97, sign and carry"):
         ww.Unit("kulisch(posit8, width=96)")
     for text, width, takes in TOO_SHORT:
         ww.Unit(text.format(takes))
-        match = f"{width} bits: .* has {takes}, sign and carry bits besides; fixedacc has registers of any"
+        match = f"{width} bits: .* has {takes}, sign and carry bits besides; fixedacc has"
         with pytest.raises(ValueError, match=match):
             ww.Unit(text.format(width))
     for text in ("kulisch(e5m10, width=50, overflow=saturate)", "kulisch(fixed8.4, width=3)"):
