@@ -191,7 +191,7 @@ def refuse_idle_axis(axis: int | None, format: str, backward: str | None = None)
         return
     raise ValueError(
         f"axis = {axis}: numbers of {Format(format)} have no scales, which an axis is of; leave "
-        "it out, or take a format that has them, as 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
+        "it out, or take a format that has: 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
     )
 
 

@@ -198,8 +198,9 @@ TEST_CASE("every element is its number over its block's scale, rounded once") {
                                      "block(e8m23,3,e8m0fnu);scale=nearest"};
   for (const char* text : formats)
     for (const Rounding r : {Rounding(RoundingMode::rne), Rounding(RoundingMode::rup)}) {
-      check<float>(text, r, 12, tally, expected);
       check<float>(text, r, 110, tally, expected);
+      if (sanitized && r.mode != RoundingMode::rne) continue;
+      check<float>(text, r, 12, tally, expected);
       if (parse_block_format(text).scale == binary32) continue;
       check<double>(text, r, 12, tally, expected);
       if (r.mode == RoundingMode::rne) check<double>(text, r, 320, tally, expected);
@@ -426,6 +427,7 @@ TEST_CASE("elements beside the borders of their roundings, in blocks that are wh
   std::uint64_t expected = 0;
   using enum RoundingMode;
   for (const RoundingMode mode : {rne, rna, rup, rtz, odd}) {
+    if (sanitized && mode != rne && mode != odd) continue;
     check_borders("nvfp4", 16, mode, tally, expected);
     check_borders("block(int4,16,ue4m3fn)", 16, mode, tally, expected);
     check_borders("block(e3m2fn,32,ue4m3fn)", 32, mode, tally, expected);
