@@ -6,9 +6,12 @@ import math
 import pickle
 import random
 import re
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import widthwise as ww
@@ -295,6 +298,16 @@ def test_a_wrong_text_is_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "kind", [Decimal, Fraction, np.float32, np.float64, np.atleast_1d, ml_dtypes.bfloat16]
+)
+def test_a_tensor_scale_is_any_number_of_binary32(kind):
+    x = np.linspace(-3, 3, 32, dtype=np.float32)
+    wanted = ww.blocks(x, "nvfp4", tensor_scale=0.375)
+    found = ww.blocks(x, "nvfp4", tensor_scale=kind(0.375))
+    assert (found == wanted).all() and found.tensor_scale == np.float32(0.375)
+
+
+@pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda: ww.blocks([], "mxfp4"), "an empty block has no scale"),
@@ -311,7 +324,7 @@ def test_a_wrong_text_is_one_line(text: str) -> None:
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale="1"), "tensor_scale = '1': a finite"),
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=True), "tensor_scale = True: a finite"),
         (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=[1, 2]), r"tensor_scale = \[1, 2\]: a fin"),
-        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=np.ones(1)), "positive number of binary32"),
+        (lambda: ww.blocks([1.0], "nvfp4", tensor_scale=np.ones(2)), "positive number of binary32"),
         (lambda: ww.blocks([1.0], "mxfp4", scale="rceil"), r"scale = 'rceil'.*'mxfp4;scale=rceil'"),
         (lambda: ww.blocks([1.0], "mxfp4", block_size=16), r"block_size = 16: format says it"),
         (lambda: ww.blocks([1.0], "nvfp4", arithmetic="f16"), "exact or f32"),

@@ -279,7 +279,7 @@ class ErrorGrowth(Titled):
         >>> found.plot(measure="absolute").get_xlabel()
         'terms summed'
         """
-        ax, _ = self._drawn(ax, measure, statistic, band or None, split)
+        ax, _ = self._drawn(ax, measure, statistic, band, split)
         return self._named(ax, measure, statistic, title)
 
     def _drawn(

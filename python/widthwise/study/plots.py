@@ -92,7 +92,7 @@ def spaced(ax: Any, x: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def mark_aside(
-    ax: Any, where: Any, x: Any, y: Any, look: Look, place: int, n: int, label: str = ""
+    ax: Any, where: Any, x: Any, y: Any, look: Look, place: int, n: int, label: str = "_marks"
 ) -> None:
     """Marks of one line of n that have them at the same points: moved, so that all are seen."""
     from matplotlib.lines import Line2D
