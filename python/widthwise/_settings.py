@@ -87,9 +87,13 @@ def integer(name: str, value: Any) -> int:
         raise TypeError(f"{name} = {brief(value)}: an integer is wanted") from None
 
 
-def number(name: str, value: Any, least: float) -> float:
+def check_number(name: str, value: Any, wanted: str) -> None:
     if not isinstance(value, NUMBERS) or isinstance(value, bool):
-        raise TypeError(f"{name} = {brief(value)}: a number is wanted, as 1e-3")
+        raise TypeError(f"{name} = {brief(value)}: {wanted}")
+
+
+def number(name: str, value: Any, least: float) -> float:
+    check_number(name, value, "a number is wanted, as 1e-3")
     if not least <= value < math.inf:
         raise ValueError(f"{name} = {value}: a number is wanted, {least} or more and finite")
     return float(value)
@@ -97,8 +101,7 @@ def number(name: str, value: Any, least: float) -> float:
 
 def share(name: str, value: Any) -> float:
     """Of a whole, above 0 and below 1."""
-    if not isinstance(value, NUMBERS) or isinstance(value, bool):
-        raise TypeError(f"{name} = {brief(value)}: a share is wanted, as 0.9")
+    check_number(name, value, "a share is wanted, as 0.9")
     if not 0 < value < 1:
         raise ValueError(f"{name} = {value}: it may be above 0 and below 1, as 0.9")
     return float(value)
