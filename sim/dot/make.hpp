@@ -30,11 +30,17 @@ struct Carriers {
 };
 inline constexpr Carriers all_carriers[] = {
     {62, 64, 12e6, &make_64},
+#ifndef WIDTHWISE_FEW_CARRIERS
     {126, 64, 10e6, &make_128},
+#endif
     {254, 128, 6e6, &make_256},
+#ifndef WIDTHWISE_FEW_CARRIERS
     {638, 128, 4e6, &make_640},
+#endif
     {638, 256, 2e6, &make_640_256},
+#ifndef WIDTHWISE_FEW_CARRIERS
     {1278, 256, 1e6, &make_1280},
+#endif
     {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<int>::max(), 0.3e6, &make_heap}};
 
 // Throws where the unit's sums have more digits than anything here.

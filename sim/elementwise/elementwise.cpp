@@ -25,14 +25,16 @@ struct As {
 template <class F>
 void with_carrier(int digits_wanted, F&& f) {
   switch (least_carrier(digits_wanted)) {
-    case 32: return f(As<std::uint32_t>{});
     case 64: return f(As<std::uint64_t>{});
-    case 128: return f(As<uint128>{});
     case 256: return f(As<Wide<4>>{});
+    case 4160: return f(As<Wide<65>>{});
+#ifndef WIDTHWISE_FEW_CARRIERS
+    case 32: return f(As<std::uint32_t>{});
+    case 128: return f(As<uint128>{});
     case 576: return f(As<Wide<9>>{});
     case 1088: return f(As<Wide<17>>{});
     case 2112: return f(As<Wide<33>>{});
-    case 4160: return f(As<Wide<65>>{});
+#endif
     default: refuse_digits(digits_wanted);
   }
 }

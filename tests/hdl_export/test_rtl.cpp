@@ -6,7 +6,7 @@ using namespace tests;
 
 TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
   if (!have("verilator")) return;
-  check_all(HdlSimulator::verilator, in_turn(small_duts(), 5));
+  check_all(HdlSimulator::verilator, in_turn(small_duts(), 8));
 }
 
 TEST_CASE("add, multiply and fma of eleven formats, mixed ones, wide exponents, in Verilator") {

@@ -183,7 +183,7 @@ TEST_CASE("pipelines and running sums, long ones, in Verilator") {
   std::vector<Dut> duts;
   for (const auto& all : {pipelines(1500), running_duts(150, 200)})
     std::ranges::copy_if(all, std::back_inserter(duts), taken);
-  check_all(HdlSimulator::verilator, in_turn(std::move(duts), 4));
+  check_all(HdlSimulator::verilator, in_turn(std::move(duts), 8));
 }
 
 TEST_CASE("a running sum takes its blocks every II clocks: one for a register, LATENCY for codes") {

@@ -10,7 +10,7 @@ using namespace tests;
 
 TEST_CASE("all operands, modes and flags of small fixed point, posits and takums, in Verilator") {
   if (!have("verilator")) return;
-  check_all(HdlSimulator::verilator, in_turn(small_system_duts(), 4));
+  check_all(HdlSimulator::verilator, in_turn(small_system_duts(), 6));
 }
 
 TEST_CASE("operations on wide fixed point, posits and takums, mixed ones too, in Icarus") {

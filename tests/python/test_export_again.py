@@ -268,7 +268,7 @@ def test_the_readme_says_where_hardfloats_adder_is_wrong(tmp_path, fraction):
 # --- make -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.in_turn(3)
+@pytest.mark.in_turn(6)
 def test_a_blank_in_the_path_is_no_matter(tmp_path):
     needs("verilator")
     folder = tmp_path / "my hard ware" / "an adder"

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -59,7 +60,7 @@ inline void for_each_value(const widthwise::Format& now, const widthwise::Unit&,
   for (const int more : {-1, 1, 2}) {
     with("exp_bits", [&](Format& f) { f.exp_bits += more; });
     with("exp_bits, in the middle",
-         [&](Format& f) { f = ieee_format(f.exp_bits + more, f.frac_bits); });
+         [&](Format& f) { f = ieee_format(std::max(f.exp_bits + more, 1), f.frac_bits); });
     with("frac_bits", [&](Format& f) { f.frac_bits += more; });
     with("bias", [&](Format& f) { f.bias += 7 * more; });
   }

@@ -185,7 +185,7 @@ TEST_CASE("every value of every field: each engine agrees with the reference, or
     std::ranges::move(more, std::back_inserter(all));
   }
   Comparison comparison;
-  for (const Change& c : in_turn(std::move(all), 45)) {
+  for (const Change& c : in_turn(std::move(all), 60)) {
     comparison.see(c);
     comparison.see_beside_another(c);
   }

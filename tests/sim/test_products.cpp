@@ -333,7 +333,9 @@ TEST_CASE(
   tally.expect(10 * units.size());
 }
 
-TEST_CASE("the least pair of carriers that holds a unit is taken") {
+// Sanitized builds have few of them.
+TEST_CASE("the least pair of carriers that holds a unit is taken" *
+          doctest::test_suite("unsanitized")) {
   const auto carriers = [](std::string_view unit, std::size_t k) {
     return make_reference(parse_unit(unit), k)->carriers();
   };

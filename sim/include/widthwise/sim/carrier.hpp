@@ -15,7 +15,11 @@ constexpr int digits_needed(const Format& f, const Rounding& r = {}) {
 }
 
 // The carriers that are built, by their digits; the last holds every format within the limits.
+#ifdef WIDTHWISE_FEW_CARRIERS
+inline constexpr int carrier_digits[] = {64, 256, 4160};
+#else
 inline constexpr int carrier_digits[] = {32, 64, 128, 256, 576, 1088, 2112, 4160};
+#endif
 
 constexpr int least_carrier(int digits_wanted) {
   for (int digits : carrier_digits)
