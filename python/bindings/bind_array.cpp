@@ -2,6 +2,7 @@
 #include "slices.hpp"
 #include "trace_rows.hpp"
 #include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/rounded_values.hpp"
 #include "widthwise/sim/trace_operation.hpp"
 
 using namespace widthwise;
@@ -42,6 +43,28 @@ void compute(const std::string& op, const Format& to, const Env& env, const Code
               for (const CodeArray& a : arrays) part.push_back(from(a, first).data);
               operation.run(part, n, at + first * bytes, from(raised, first), source.from(first));
             });
+}
+
+// Rounds floats to codes of a format until some are met that it has not; whether there were none.
+// A slice is still near when it is read again.
+bool round_held(const Format& own, const py::array& x, const Format& to, const Env& env,
+                py::array result, const py::object& random) {
+  constexpr std::size_t slice = 16384;
+  const CodeArray numbers = code_array(own, x);
+  const std::size_t count = code_count(to, result),
+                    bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  std::byte* at = place(to, result, count);
+  const RandomSource source = random_source(random, count);
+  const Elementwise operation(Operation::convert, to, env, std::span(&own, 1), false, count);
+  bool held = true;
+  in_slices(
+      count, operation.quick() ? slice : element_slice, [&](std::size_t first, std::size_t n) {
+        const void* some = from(numbers, first).data;
+        held = held && unheld(own, to, some, n) == Unheld::nothing;
+        if (held)
+          operation.run(std::span(&some, 1), n, at + first * bytes, nullptr, source.from(first));
+      });
+  return held;
 }
 
 using Powers = py::array_t<std::int64_t, py::array::c_style>;
@@ -140,6 +163,7 @@ py::list trace(const std::string& op, const Format& to, const Env& env,
 
 void bind_array(py::module_& m) {
   m.def("elementwise", &compute);
+  m.def("round_held", &round_held);
   m.def("scaleb", &scale);
   m.def("compare", &compare_codes);
   m.def("to_integers", &integers_of);

@@ -44,7 +44,7 @@ class RoundingLoop {
     const RoundedValues& values = count <= short_work ? few_ : *many_;
     Unheld found = Unheld::nothing;
     in_pieces(count, true, [&](std::size_t first, std::size_t n) {
-      found = std::max(found, values.unheld(from(x, first, bytes_), n));
+      found = std::max(found, unheld(own_, format_, from(x, first, bytes_), n));
     });
     if (found != Unheld::nothing) return found == Unheld::nan ? "NaN" : "infinities";
     in_pieces(count, values.quick(), [&](std::size_t first, std::size_t n) {

@@ -26,6 +26,7 @@ from ._spelling import called
 INVALID = 16
 RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
+GLANCED_AT = {"e5m10", "e8m7", "e8m23", "e11m52"}
 
 
 @_types.from_values
@@ -78,9 +79,11 @@ def array(
         return array_there(there, to, nan, flags, how)
     x = as_numpy(x)
     source = x if isinstance(x, Array) else from_dtype(x)
-    refuses_nan = nan is None and not to.has_nan and not free_of_nan(x, to)
+    refuses_nan = nan is None and not to.has_nan
     if source is not None:
         bits = random_source(random, seed, env, rounding, source.shape)
+        if refuses_nan and not flags and (held := round_held(source, to, env, bits)) is not None:
+            return held
         result, raised = convert(source, to, env, bits, flags or refuses_nan)
     elif integral(x):
         from ._elementwise import from_integer
@@ -192,6 +195,16 @@ def convert(x: Array, to: Format, env: core.Env, bits: Any, flags: bool) -> tupl
     return Array._of(result, to), raised
 
 
+def round_held(x: Array, to: Format, env: core.Env, bits: Any) -> Array | None:
+    """The array where a glance shows no NaN, and no infinity that becomes 0; flags take longer."""
+    if str(x.format) not in GLANCED_AT:
+        return None
+    result = _codes.empty(x.shape, to)
+    numbers = np.ascontiguousarray(x.bits)
+    held = core.round_held(x.format._core, numbers, to._core, env, result, bits)
+    return Array._of(result, to) if held else None
+
+
 def from_texts(
     x: Any, to: Format, env: core.Env, random: Any, seed: int, rounding: str
 ) -> tuple[Array, np.ndarray]:
@@ -242,14 +255,6 @@ def extended(x: np.longdouble) -> str:
         return sign + ("nan" if np.isnan(x) else "inf")
     numerator, denominator = abs(x).as_integer_ratio()
     return f"{sign}{numerator:#x}/{denominator:#x}"
-
-
-def free_of_nan(x: Any, to: Format) -> bool:
-    """Whether a glance shows it, and no infinity that becomes 0; flags take longer."""
-    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
-        return False
-    furthest = reach(x)
-    return np.isfinite(furthest) if to.system == "fixed" else not np.isnan(furthest)
 
 
 def reach(x: np.ndarray) -> float:

@@ -234,8 +234,7 @@ bool RoundedValues::quick() const {
   return !steps_->there || (steps_->there->quick() && steps_->back->quick());
 }
 
-Unheld RoundedValues::unheld(const void* x, std::size_t count) const {
-  const Format &own = steps_->own, &to = steps_->to;
+Unheld unheld(const Format& own, const Format& to, const void* x, std::size_t count) {
   if (to.has_nan()) return Unheld::nothing;
   const std::uint64_t infinity = Layout<std::uint64_t>(own).infinity;
   const std::uint64_t most = with_word(own, [&](auto word) -> std::uint64_t {

@@ -476,8 +476,8 @@ def test_an_element_is_named_by_its_subscript(call, message):
 @pytest.mark.parametrize("step", [1, 3, -1])
 def test_one_nan_or_infinity_is_met_wherever_it_lies(dtype, step):
     wraps = "fixed8.4;overflow=wrap"
-    for size in (1, 17, 130):
-        for place in {0, size // 2, size - 1}:
+    for size in (1, 17, 130, 40_000):
+        for place in {0, size // 2, size - 1, 16_384 % size}:
             x = np.full(size * abs(step), 1.5, dtype)[::step]
             for stranger, to in ((-np.nan, "int8"), (np.nan, "table(nf4)"), (-np.inf, wraps)):
                 x[place] = stranger

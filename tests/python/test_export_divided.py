@@ -119,7 +119,7 @@ def test_constants_say_what_is_divided(case):
     assert table["BLOCK_NUMBERS"] == 16 and "SCALE_UP" not in table
 
 
-@pytest.mark.in_turn(3)
+@pytest.mark.in_turn(6)
 def test_icarus_headers_and_yosys(tmp_path):
     needs("iverilog")
     needs("yosys")
@@ -166,8 +166,8 @@ def test_a_changed_module_fails(tmp_path, text, file, old, new):
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
-        ("block(e4m3fn,20,binary32)", "single_flags"),
-        ("block(e4m3fn,20,binary32)", "out_flags"),
+        ("block(e4m3fn,5,binary32)", "single_flags"),
+        ("block(e4m3fn,5,binary32)", "out_flags"),
         ("block(e2m1fn,20,e8m0fnu), a=bfloat16", "out_flags"),
     ],
 )

@@ -12,6 +12,10 @@ namespace widthwise {
 // What a format without them meets among an array's floats.
 enum class Unheld : std::uint8_t { nothing, nan, infinity };
 
+// Whether there are NaNs, where `to` has none, or infinities, which would be 0 in fixed point, among
+// codes of a format of 16, 32 or 64 bits as IEEE 754 has them.
+Unheld unheld(const Format& own, const Format& to, const void* x, std::size_t count);
+
 class RoundedValues {
  public:
   // `own`, of 16, 32 or 64 bits as IEEE 754 has them, holds every number of `to`, of at most 64
@@ -20,8 +24,6 @@ class RoundedValues {
   RoundedValues(RoundedValues&&) noexcept;
   ~RoundedValues();
 
-  // Whether there are NaNs, where `to` has none, or infinities, which would be 0 in fixed point.
-  Unheld unheld(const void* x, std::size_t count) const;
   // y[i] = x[i], rounded. y may be x.
   void run(const void* x, std::size_t count, void* y, RandomSource random) const;
   bool quick() const;  // as Elementwise::quick
