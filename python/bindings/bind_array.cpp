@@ -46,10 +46,8 @@ void compute(const std::string& op, const Format& to, const Env& env, const Code
 }
 
 // Rounds floats to codes of a format until some are met that it has not; whether there were none.
-// A slice is still near when it is read again.
 bool round_held(const Format& own, const py::array& x, const Format& to, const Env& env,
                 py::array result, const py::object& random) {
-  constexpr std::size_t slice = 16384;
   const CodeArray numbers = code_array(own, x);
   const std::size_t count = code_count(to, result),
                     bytes = static_cast<std::size_t>(item_bytes(to.width()));
@@ -57,13 +55,14 @@ bool round_held(const Format& own, const py::array& x, const Format& to, const E
   const RandomSource source = random_source(random, count);
   const Elementwise operation(Operation::convert, to, env, std::span(&own, 1), false, count);
   bool held = true;
-  in_slices(
-      count, operation.quick() ? slice : element_slice, [&](std::size_t first, std::size_t n) {
-        const void* some = from(numbers, first).data;
-        held = held && unheld(own, to, some, n) == Unheld::nothing;
-        if (held)
-          operation.run(std::span(&some, 1), n, at + first * bytes, nullptr, source.from(first));
-      });
+  in_slices(count, operation.quick() ? looking_slice : element_slice,
+            [&](std::size_t first, std::size_t n) {
+              if (!held) return;
+              const void* some = from(numbers, first).data;
+              operation.run(std::span(&some, 1), n, at + first * bytes, nullptr,
+                            source.from(first));
+              held = unheld(own, to, some, n) == Unheld::nothing;
+            });
   return held;
 }
 

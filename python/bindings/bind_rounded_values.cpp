@@ -22,7 +22,7 @@ void* to(std::uintptr_t data, std::size_t first, std::size_t bytes) {
 template <class Work>
 void in_pieces(std::size_t count, bool quick, const Work& work) {
   if (quick && count <= short_work) return work(0, count);
-  in_slices(count, quick ? quick_slice : element_slice, work);
+  in_slices(count, quick ? looking_slice : element_slice, work);
 }
 
 // Floats that another library holds, at addresses that it gives.
@@ -38,19 +38,16 @@ class RoundingLoop {
         bytes_(static_cast<std::size_t>(item_bytes(own.width()))),
         few_(own, format, env, short_work) {}
 
-  // Empty, or what the format has not.
+  // Empty, or what the format has not: then y, which lies elsewhere, means nothing.
   const char* round(std::uintptr_t x, std::uintptr_t y, std::size_t count, std::uint64_t seed) {
     if (count > short_work && !many_) many_.emplace(own_, format_, env_, std::size_t{1} << 20);
     const RoundedValues& values = count <= short_work ? few_ : *many_;
     Unheld found = Unheld::nothing;
-    in_pieces(count, true, [&](std::size_t first, std::size_t n) {
-      found = std::max(found, unheld(own_, format_, from(x, first, bytes_), n));
-    });
-    if (found != Unheld::nothing) return found == Unheld::nan ? "NaN" : "infinities";
     in_pieces(count, values.quick(), [&](std::size_t first, std::size_t n) {
       values.run(from(x, first, bytes_), n, to(y, first, bytes_), {seed, first, nullptr});
+      found = std::max(found, unheld(own_, format_, from(x, first, bytes_), n));
     });
-    return "";
+    return found == Unheld::nothing ? "" : found == Unheld::nan ? "NaN" : "infinities";
   }
 
   void pass_inside(std::uintptr_t g, std::uintptr_t x, std::uintptr_t y, std::size_t count) const {

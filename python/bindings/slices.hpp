@@ -13,8 +13,9 @@
 // Long work without Python's lock, which an interrupt stops.
 namespace widthwise {
 
-// Elements that an operation takes at a time, and one that has a quick way.
-inline constexpr std::size_t element_slice = 4096, quick_slice = 65536;
+// Elements that an operation takes at a time, one that has a quick way, and one that looks for NaN
+// among what it has just read, which is to lie near.
+inline constexpr std::size_t element_slice = 4096, quick_slice = 65536, looking_slice = 16384;
 inline constexpr auto signal_interval = std::chrono::milliseconds(50);
 
 inline void obey_signals() {

@@ -47,9 +47,13 @@ constexpr Word magnitude_of(Word code) {
 
 template <class Word>
 WIDTHWISE_VECTOR_LEVELS Word largest_magnitude(const Word* x, std::size_t n) {
-  Word most{};
-  for (std::size_t i = 0; i < n; ++i) most = std::max(most, magnitude_of(x[i]));
-  return most;
+  constexpr std::size_t together = 256 / sizeof(Word);  // several vectors, which wait for no other
+  Word most[together] = {};
+  std::size_t i = 0;
+  for (; i + together <= n; i += together)
+    for (std::size_t j = 0; j < together; ++j) most[j] = std::max(most[j], magnitude_of(x[i + j]));
+  for (; i < n; ++i) most[0] = std::max(most[0], magnitude_of(x[i]));
+  return *std::max_element(most, most + together);
 }
 
 // A code's place in the order of numbers, -0 before +0.

@@ -12,8 +12,8 @@ namespace widthwise {
 // What a format without them meets among an array's floats.
 enum class Unheld : std::uint8_t { nothing, nan, infinity };
 
-// Whether there are NaNs, where `to` has none, or infinities, which would be 0 in fixed point, among
-// codes of a format of 16, 32 or 64 bits as IEEE 754 has them.
+// Whether there are NaNs, where `to` has none, or infinities, which would be 0 in fixed point,
+// among codes of a format of 16, 32 or 64 bits as IEEE 754 has them.
 Unheld unheld(const Format& own, const Format& to, const void* x, std::size_t count);
 
 class RoundedValues {
