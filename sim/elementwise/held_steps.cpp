@@ -3,6 +3,7 @@
 #include <hwy/base.h>
 #include <hwy/detect_targets.h>
 
+#include <algorithm>
 #include <array>
 
 // Where AVX-512 is not to be compiled for, this is not.
@@ -72,6 +73,9 @@ HWY_INLINE Parts bytes_of(V x, V y) {
   return {_mm512_permutex2var_epi8(x, even, y), _mm512_permutex2var_epi8(x, odd, y)};
 }
 
+// Upper halves of words without their sign.
+HWY_INLINE V size_of(V half) { return _mm512_and_si512(half, halves(0x7fff)); }
+
 // Of an upper half its bin.
 template <int pages>
 class Cells {
@@ -80,7 +84,7 @@ class Cells {
     for (int i = 0; i < count; ++i) part_[i] = _mm512_load_si512(s.cells.data() + 32 * i);
   }
   HWY_INLINE V operator[](V half) const {
-    const V size = _mm512_and_si512(half, halves(0x7fff));
+    const V size = size_of(half);
     const V inside = _mm512_sub_epi16(_mm512_min_epu16(_mm512_max_epu16(size, low_), high_), low_);
     const V side = _mm512_and_si512(_mm512_srli_epi16(half, pages > 1 ? 9 : 10),
                                     halves(HeldSteps::exponents(pages)));
@@ -125,35 +129,72 @@ HWY_INLINE V without_sign(V upper_bytes) {
   return _mm512_and_si512(upper_bytes, _mm512_set1_epi8(0x7f));
 }
 
-// Infinity or NaN, by upper halves of words.
-HWY_INLINE bool has_no_number(V half) {
-  return _mm512_cmpge_epu16_mask(_mm512_and_si512(half, halves(0x7fff)), halves(0x7f80)) != 0;
+// Infinity or NaN.
+HWY_INLINE bool has_no_number(V size) { return _mm512_cmpge_epu16_mask(size, halves(0x7f80)) != 0; }
+void climb_no_numbers(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
+                      std::uint8_t* codes) {
+  for (std::size_t i = 0; i < n; ++i)
+    if ((words[i] & 0x7fffffff) >= 0x7f800000) codes[i] = climbed(stairs, words + i);
+}
+
+// 64 words' halves.
+struct Words {
+  Parts x, y;
+  HWY_INLINE explicit Words(const std::uint32_t* words)
+      : x(halves_of(at(words, 0), at(words, 1))), y(halves_of(at(words, 2), at(words, 3))) {}
+
+ private:
+  static HWY_INLINE V at(const std::uint32_t* words, int part) {
+    return _mm512_loadu_si512(words + 16 * part);
+  }
+};
+
+// So many times 64 words have their steps found before any is climbed: the processor has more of
+// them under way where what each waits for is short.
+constexpr std::size_t groups = 16;
+
+// Delivers the largest upper halves without their sign, too.
+template <int pages>
+HWY_INLINE V find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
+                        V* step) {
+  const Cells<pages> bin(s);
+  const Bins<pages> steps(s.bins.data());
+  V largest = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Words w(words + 64 * i);
+    largest = _mm512_max_epu16(largest, _mm512_max_epu16(size_of(w.x.upper), size_of(w.y.upper)));
+    step[i] = steps[bytes_of(bin[w.x.upper], bin[w.y.upper])];
+  }
+  return largest;
 }
 
 template <int pages>
-std::size_t climb_vectors(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
-                          std::uint8_t* codes) {
-  const HeldSteps& s = stairs.held;
-  const Cells<pages> bin(s);
-  const Bins<pages> steps(s.bins.data());
+HWY_INLINE void climb_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
+                            const V* step_of, std::uint8_t* codes) {
   const Bytes<pages> first(s.word[0].data()), second(s.word[1].data()), third(s.word[2].data()),
       fourth(s.word[3].data()), before(s.before.data()), behind(s.behind.data());
-  std::size_t i = 0;
-  for (; i + 64 <= n; i += 64) {
-    const auto at = [&](int part) { return _mm512_loadu_si512(words + i + 16 * part); };
-    const Parts x = halves_of(at(0), at(1)), y = halves_of(at(2), at(3));
-    if (has_no_number(x.upper) || has_no_number(y.upper)) {
-      for (std::size_t j = i; j < i + 64; ++j) codes[j] = climbed(stairs, words + j);
-      continue;
-    }
-    const V step = steps[bytes_of(bin[x.upper], bin[y.upper])];
-    const Parts low = bytes_of(x.lower, y.lower), high = bytes_of(x.upper, y.upper);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Words w(words + 64 * i);
+    const V step = step_of[i];
+    const Parts low = bytes_of(w.x.lower, w.y.lower), high = bytes_of(w.x.upper, w.y.upper);
     Below below = _mm512_cmplt_epu8_mask(low.lower, first[step]);
     below = or_above(below, low.upper, second[step]);
     below = or_above(below, high.lower, third[step]);
     below = or_above(below, without_sign(high.upper), fourth[step]);
     const V code = _mm512_mask_blend_epi8(below, behind[step], before[step]);
-    _mm512_storeu_si512(codes + i, code);
+    _mm512_storeu_si512(codes + 64 * i, code);
+  }
+}
+
+template <int pages>
+std::size_t climb_vectors(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
+                          std::uint8_t* codes) {
+  std::size_t i = 0;
+  for (std::size_t count = 0; (count = std::min((n - i) / 64, groups)) > 0; i += 64 * count) {
+    V step[groups];
+    const V largest = find_steps<pages>(stairs.held, words + i, count, step);
+    climb_steps<pages>(stairs.held, words + i, count, step, codes + i);
+    if (has_no_number(largest)) climb_no_numbers(stairs, words + i, 64 * count, codes + i);
   }
   return i;
 }
