@@ -1,10 +1,11 @@
 """Run every suite, print each one's counts and time, and the totals in the last line.
 
 `./dev test` calls this. The suites are the doctest executables Meson lists, those of `lib` and
-`sim` again under AddressSanitizer and UBSan (kernels for this machine's widest vectors, with --long
-for all), the files of pytest (short ones together), and with --long the fuzzers, of parsers and of
-arithmetic (tests/fuzz), and the suites of `lib` and `sim` once more, built for 64-bit Arm and run
-under qemu. docs/evidence.md has the table of what runs each time and what with --long.
+`sim` again under AddressSanitizer and UBSan (kernels for this machine's widest vectors and a few
+carriers, with --long all), the files of pytest (short ones together), and with --long the fuzzers,
+of parsers and of arithmetic (tests/fuzz), and the suites of `lib` and `sim` once more, built for
+64-bit Arm and run under qemu. docs/evidence.md has the table of what runs each time and what with
+--long.
 
 A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
 Cases in TEST_SUITE("exhaustive"), and suites of nothing else, are not repeated under the
