@@ -186,12 +186,21 @@ def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int,
 
 
 def refuse_idle_axis(axis: int | None, format: str, backward: str | None = None) -> None:
-    """An axis, where no number has a scale that lies along one."""
-    if axis is None or is_container(format) or (backward and is_container(backward)):
-        return
-    raise ValueError(
-        f"axis = {axis}: numbers of {Format(format)} have no scales, which an axis is of; leave "
-        "it out, or take a format that has: 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
+    if axis is not None and (why := why_idle(format, backward)):
+        raise ValueError(idle_axis(axis, why))
+
+
+def why_idle(format: str, backward: str | None) -> str | None:
+    """Why an axis says nothing: no number has a scale that lies along one."""
+    if is_container(format) or (backward and is_container(backward)):
+        return None
+    return f"numbers of {Format(format)} have no scales, which an axis is of"
+
+
+def idle_axis(axis: int, why: str) -> str:
+    return (
+        f"axis = {axis}: {why}; leave it out, or take a format that has: 'mxfp8_e4m3' or "
+        "'affine(int8,symmetric,channel)'"
     )
 
 
