@@ -221,7 +221,10 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     """x with the axis last, and as many ones."""
     one = u.b.codes.get("one")
     if one is None:
-        raise ValueError(f"unit {u}: its b is {u.b}, which has no 1 to multiply with")
+        raise ValueError(
+            f"unit {u}: its b is {u.b}, which has no 1 to multiply with; let the unit have a b "
+            "that has, as in 'mac(fixed8.8, b=e4m3fn)'"
+        )
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
