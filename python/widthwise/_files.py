@@ -170,7 +170,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Returns:
         An Array; of a .npz or .safetensors a dict of them, of tensors with scales what has
         `.to_float64()`, too. What was no Array, and integers and truths of a checkpoint, are
-        NumPy arrays; types that NumPy has not (F4) their bytes.
+        NumPy arrays; types that NumPy has not (F4) their bytes. The file decides which: to type
+        checkers it is Any.
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: what it holds is neither numbers nor codes.
