@@ -12,6 +12,7 @@ from . import _codes, _functions, _ufuncs
 from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import WIDEST_RANGE, Format, as_format
+from ._format_texts import said
 from ._operators import Operators
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ class Array(CodeArray, Operators):
             value = rounded(value, self._format)
         if not isinstance(value, Array) or value.format != self._format:
             raise TypeError(
-                f"an element of {self._format} is wanted, not {kind_of(value)}; "
-                f"take value.astype('{self._format}')"
+                f"an element of {said(self._format)} is wanted, not {kind_of(value)}; "
+                f"take value.astype('{said(self._format)}')"
             )
         self._items[key] = value._items
 
@@ -351,7 +352,7 @@ class Array(CodeArray, Operators):
             there.astype(values.dtype), values, equal_nan=True
         ):
             raise TypeError(
-                f"as {dtype}: it does not have all these values of {self.format}; round them "
+                f"as {dtype}: it does not have all these values of {said(self.format)}; round them "
                 "yourself, as x.to_float64().astype(dtype), or take x.astype(format)"
             )
         return there
@@ -421,7 +422,7 @@ def object_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 def kind_of(x: Any) -> str:
     """What a wrong operand is, for an error."""
     if isinstance(x, CodeArray):
-        return str(x.format)
+        return said(x.format)
     if isinstance(x, np.ndarray | np.generic):
         return str(x.dtype)
     holds = f" of {x.dtype}" if hasattr(x, "dtype") else ""  # a tensor, a column of pandas

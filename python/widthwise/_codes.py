@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _widthwise as core
 from ._format import Format
+from ._format_texts import said
 
 if TYPE_CHECKING:
     from ._array import Array
@@ -62,7 +63,7 @@ def from_integers(
     for i, code in enumerate(codes):
         if not 0 <= code < 1 << format.width:
             raise ValueError(
-                f"bits[{place(i, shape or ())}] = {code:#x} is no code of {format}; "
+                f"bits[{place(i, shape or ())}] = {code:#x} is no code of {said(format)}; "
                 f"they take {format.width} bits, 0 to {(1 << format.width) - 1:#x}"
             )
     data = b"".join(code.to_bytes(format._core.item_bytes, "little") for code in codes)
@@ -77,7 +78,7 @@ def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
         shape = bits.shape[: bits.ndim - (format.limbs > 1)]
         code = integers(bits.reshape(-1, format.limbs)[stray], format)[0]
         raise ValueError(
-            f"{name}: {element(stray, shape)} is {code:#x}; codes of {format} take "
+            f"{name}: {element(stray, shape)} is {code:#x}; codes of {said(format)} take "
             f"{format.width} bits, 0 to {(1 << format.width) - 1:#x}"
         )
 
@@ -104,8 +105,8 @@ def to_float64(x: Array, rounding: str | None) -> np.ndarray:
     if lost.size:
         i = int(lost[0])
         raise ValueError(
-            f"{element(i, x.shape)} of this {x.format} array, {text_of(x, i)}, is no float64; "
-            "name a rounding, as .to_float64(rounding='rne'), or take .to_fractions()"
+            f"{element(i, x.shape)} of this {said(x.format)} array, {text_of(x, i)}, is no "
+            "float64; name a rounding, as .to_float64(rounding='rne'), or take .to_fractions()"
         )
     return result.view(np.float64)
 

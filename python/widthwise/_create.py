@@ -18,6 +18,7 @@ from ._code_array import CodeArray
 from ._container import Container
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
+from ._format_texts import said
 from ._missing import asks_for
 from ._random import random_source
 from ._settings import checked_seed, whole
@@ -125,7 +126,7 @@ def array_there(
     if watched and (z[1] & INVALID).any():
         i = int(np.flatnonzero(z[1] & INVALID)[0])
         raise ValueError(
-            f"x: {_codes.element(i, z[1].shape)} is NaN or below zero, and {to} has no such "
+            f"x: {_codes.element(i, z[1].shape)} is NaN or below zero, and {said(to)} has no such "
             "number; pass nan='zero' for +0, or take a format that has one"
         )
     return z if flags or not watched else z[0]
@@ -274,12 +275,12 @@ def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
         return
     if to.system == "fixed" and not nan_among(x, suspects[:1])[0]:
         raise ValueError(
-            f"x: {_codes.element(int(suspects[0]), raised.shape)} is infinite, which {to} has no "
-            "number for; pass nan='zero' for 0, or take overflow=saturate"
+            f"x: {_codes.element(int(suspects[0]), raised.shape)} is infinite, which {said(to)} "
+            "has no number for; pass nan='zero' for 0, or take overflow=saturate"
         )
     for i in suspects[nan_among(x, suspects)][:1]:
         raise ValueError(
-            f"x: {_codes.element(int(i), raised.shape)} is NaN and {to} has no NaN; "
+            f"x: {_codes.element(int(i), raised.shape)} is NaN and {said(to)} has no NaN; "
             "pass nan='zero' for +0, or take a format that has one"
         )
 
@@ -319,7 +320,7 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     """
     f = as_format(format)
     if isinstance(bits, CodeArray):
-        raise TypeError(f"bits is an Array of {bits.format}; its codes are its .bits")
+        raise TypeError(f"bits is an Array of {said(bits.format)}; its codes are its .bits")
     if is_tensor(bits):
         from ._views import codes_of_tensor
 
@@ -339,7 +340,7 @@ def copied_codes(codes: np.ndarray, f: Format) -> np.ndarray:
         return listed_codes(np.asarray(codes, dtype=object), f)
     if codes.dtype.kind == "i" and codes.itemsize == f.dtype.itemsize and (codes < 0).any():
         raise ValueError(
-            f"bits holds {codes.dtype} below 0; codes of {f} are unsigned: pass "
+            f"bits holds {codes.dtype} below 0; codes of {said(f)} are unsigned: pass "
             f"bits.view('{f.dtype}')"
         )
     if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << f.width:
@@ -352,8 +353,8 @@ def listed_codes(codes: np.ndarray, f: Format) -> np.ndarray:
     wrong = next((code for code in flat if not isinstance(code, int | np.integer)), None)
     if wrong is not None:
         raise TypeError(
-            f"bits holds {wrong!r}; codes of {f} are integers of {f.width} bits. "
-            f"Values are taken by ww.array(x, '{f}')"
+            f"bits holds {wrong!r}; codes of {said(f)} are integers of {f.width} bits. "
+            f"Values are taken by ww.array(x, '{said(f)}')"
         )
     limbs = () if f.limbs == 1 else (f.limbs,)
     return _codes.from_integers([int(code) for code in flat], f, codes.shape).reshape(
@@ -365,13 +366,13 @@ def code_array(name: str, a: np.ndarray, f: Format) -> Array:
     """An array of codes as an Array; its dtype has to be the format's."""
     if a.dtype != f.dtype:
         raise TypeError(
-            f"{name} holds {a.dtype}; codes of {f} are {f.dtype}"
+            f"{name} holds {a.dtype}; codes of {said(f)} are {f.dtype}"
             f"{f' with a last axis of {f.limbs} limbs' if f.limbs > 1 else ''}. "
-            f"Values are taken by ww.array({name}, '{f}')"
+            f"Values are taken by ww.array({name}, '{said(f)}')"
         )
     if f.limbs > 1 and (a.ndim == 0 or a.shape[-1] != f.limbs):
         raise ValueError(
-            f"{name} has shape {a.shape}; codes of {f} have {f.limbs} limbs on a last axis"
+            f"{name} has shape {a.shape}; codes of {said(f)} have {f.limbs} limbs on a last axis"
         )
     if f.limbs > 1 and a.strides[-1] != a.itemsize:
         a = np.ascontiguousarray(a)
@@ -395,7 +396,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     """
     f = as_format(format)
     if "zero" not in f.codes:
-        raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
+        raise ValueError(f"{said(f)} has no zero; its least number is {f.min_normal}")
     return filled(shape, f, f.codes["zero"])
 
 

@@ -15,6 +15,7 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._format import Format, as_format
+from ._format_texts import said
 from ._settings import whole
 
 CUDA = 2  # DLPack's number of the kind of device
@@ -388,9 +389,9 @@ class Found(NamedTuple):
         if self.dtype != format.dtype.name or self.shape[len(self.shape) - len(limbs) :] != limbs:
             raise TypeError(
                 f"{name} holds {self.dtype} of shape {self.shape} on {name_of(self.gpu)}; codes of "
-                f"{format} are {format.dtype}"
+                f"{said(format)} are {format.dtype}"
                 f"{f' with a last axis of {format.limbs} limbs' if limbs else ''}. "
-                f"Values are taken by ww.array({name}, '{format}')"
+                f"Values are taken by ww.array({name}, '{said(format)}')"
             )
         gpu_of(name_of(self.gpu))
         stand_in = standing_in(self.shape, format.dtype, self.strides)

@@ -19,6 +19,7 @@ from ._create import array, code_array
 from ._device import name_of, stream
 from ._elementwise import add, multiply
 from ._format import Format
+from ._format_texts import said
 from ._machine import by_usual_arithmetic
 from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
@@ -219,9 +220,11 @@ def sum(
 
 def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     """x with the axis last, and as many ones."""
-    one = u.b.codes.get("one")
-    if one is None:
-        raise ValueError(f"unit {u}: its b is {u.b}, which has no 1 to multiply with")
+    if (one := u.b.codes.get("one")) is None:
+        raise ValueError(
+            f"unit {said(u)}: its b is {said(u.b)}, which has no 1 to multiply with; let the unit "
+            "have a b that has, as in 'mac(fixed8.8, b=e4m3fn)'"
+        )
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
@@ -248,8 +251,8 @@ def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) ->
         return adapted(name, x, format, keeps, unit)
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
         raise TypeError(
-            f"{name} is {kind_of(x)}; unit {unit} takes an Array of {format} there, or its codes. "
-            f"Values are taken by {as_operand(name, x, format, unit)}"
+            f"{name} is {kind_of(x)}; unit {said(unit)} takes an Array of {said(format)} there, or "
+            f"its codes. Values are taken by {as_operand(name, x, format, unit)}"
         )
     return code_array(name, np.asarray(x), format)
 
@@ -261,8 +264,8 @@ def adapted(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) ->
     if keeps == 10 and str(format) == "e8m23" and str(x.format) == "e8m10":
         return x.astype(format)
     raise TypeError(
-        f"{name} is {x.format}; unit {unit} takes {format} there. "
-        f"Convert with {name}.astype('{format}')"
+        f"{name} is {said(x.format)}; unit {said(unit)} takes {said(format)} there. "
+        f"Convert with {name}.astype('{said(format)}')"
     )
 
 
@@ -296,20 +299,18 @@ def blocks_of(unit: Unit, k: int) -> int:
 
 def scales(unit: Unit, scale_a: Any, scale_b: Any) -> list[Array | None]:
     """Both where the unit scales its blocks, neither where it does not."""
-    given = [name for name, x in (("scale_a", scale_a), ("scale_b", scale_b)) if x is not None]
+    both = [("scale_a", scale_a), ("scale_b", scale_b)]
+    given = [name for name, x in both if x is not None]
     if unit.scale_format is None:
         if given:
-            raise ValueError(f"{given[0]} is given; unit {unit} scales nothing, leave it out")
+            raise ValueError(f"{given[0]} is given; unit {said(unit)} scales nothing, leave it out")
         return [None, None]
     if len(given) < 2:
         raise ValueError(
-            f"unit {unit} scales each {unit.scale_block} elements of a and b; "
+            f"unit {said(unit)} scales each {unit.scale_block} elements of a and b; "
             "give both scale_a and scale_b"
         )
-    return [
-        operand(name, x, unit.scale_format, None, unit)
-        for name, x in (("scale_a", scale_a), ("scale_b", scale_b))
-    ]
+    return [operand(name, x, unit.scale_format, None, unit) for name, x in both]
 
 
 def spread(name: str, x: CodeArray | None, shape: tuple[int, ...]) -> Any:

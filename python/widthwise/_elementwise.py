@@ -396,6 +396,7 @@ INTEGERS = {
 }
 
 
+@_types.to_integers
 def to_integer(
     x: Any,
     dtype: Any = "int64",

@@ -12,6 +12,7 @@ import numpy as np
 from ._array import Array
 from ._create import code_array
 from ._format import Format
+from ._format_texts import said
 from ._formats import portable
 from ._settings import brief
 from .containers.recorded import LONGEST_NAME, Recorded
@@ -37,8 +38,8 @@ def field_name(f: Format) -> str:
     text = portable(f)
     if len(text) > LONGEST_NAME:
         raise ValueError(
-            f"{f} has {len(f.values)} values, for which these files have no room; save x.bits, "
-            "and the values beside them"
+            f"{said(f)} has {len(f.values)} values, for which these files have no room; save "
+            "x.bits, and the values beside them"
         )
     return text
 
@@ -169,7 +170,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Returns:
         An Array; of a .npz or .safetensors a dict of them, of tensors with scales what has
         `.to_float64()`, too. What was no Array, and integers and truths of a checkpoint, are
-        NumPy arrays; types that NumPy has not (F4) their bytes.
+        NumPy arrays; types that NumPy has not (F4) their bytes. The file decides which: to type
+        checkers it is Any.
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: what it holds is neither numbers nor codes.

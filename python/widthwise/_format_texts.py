@@ -1,10 +1,28 @@
-"""Texts of formats from numbers."""
+"""Texts of formats from numbers, and in errors."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ._settings import integer
+
+LISTED = re.compile(r"table\(((?:[^(),]*,){8}[^()]*)\)")
+SAID = 4  # values of a longer list
+
+
+def said(of: Any) -> str:
+    """A format or a unit in an error: of a long table without a name its beginning.
+
+    >>> said("mac(table(0,1,2,3,5,8,13,21,34), sum=e5m10)")
+    'mac(table(0,1,2,3,… of 9 values), sum=e5m10)'
+    """
+    return LISTED.sub(beginning, str(of))
+
+
+def beginning(table: re.Match[str]) -> str:
+    values = table[1].split(",")
+    return f"table({','.join(values[:SAID])},… of {len(values)} values)"
 
 
 def of_fields(

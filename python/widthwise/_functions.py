@@ -12,6 +12,7 @@ import numpy as np
 from . import _codes, _numbers
 from ._code_array import CodeArray
 from ._format import Format
+from ._format_texts import said
 
 # Which of a function's operands hold elements: the first, all, or those at the places named.
 FIRST, ALL = (0,), ()
@@ -210,8 +211,8 @@ def like(
     """An Array of x's shape and format, where x lies; `layout` and `how` are of NumPy's memory."""
     if dtype is not None:
         raise TypeError(
-            f"dtype = {dtype!r}: what is like an Array has its format, {x.format}; NumPy's are "
-            "made by np.zeros(x.shape, dtype)"
+            f"dtype = {dtype!r}: what is like an Array has its format, {said(x.format)}; NumPy's "
+            "are made by np.zeros(x.shape, dtype)"
         )
     return made(x.shape if shape is None else shape, x.format).to_device(x.device)
 

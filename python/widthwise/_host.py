@@ -16,6 +16,7 @@ from ._block_format import BlockFormat, is_container
 from ._create import array, reach
 from ._format import Format
 from ._format_facts import highest, lowest
+from ._format_texts import said
 from ._machine import by_usual_arithmetic
 from ._settings import checked_seed
 from ._unit import Unit
@@ -97,7 +98,7 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
     known("x", dtype)
     if not fits_in(f, dtype):
         wider = next((d for d in ("float32", "float64") if fits_in(f, d)), None)
-        raise ValueError(f"{f} has numbers that {dtype} does not hold; {way(wider)}")
+        raise ValueError(f"{said(f)} has numbers that {dtype} does not hold; {way(wider)}")
     return f
 
 
@@ -186,12 +187,21 @@ def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int,
 
 
 def refuse_idle_axis(axis: int | None, format: str, backward: str | None = None) -> None:
-    """An axis, where no number has a scale that lies along one."""
-    if axis is None or is_container(format) or (backward and is_container(backward)):
-        return
-    raise ValueError(
-        f"axis = {axis}: numbers of {Format(format)} have no scales, which an axis is of; leave "
-        "it out, or take a format that has: 'mxfp8_e4m3' or 'affine(int8,symmetric,channel)'"
+    if axis is not None and (why := why_idle(format, backward)):
+        raise ValueError(idle_axis(axis, why))
+
+
+def why_idle(format: str, backward: str | None) -> str | None:
+    """Why an axis says nothing: no number has a scale that lies along one."""
+    if is_container(format) or (backward and is_container(backward)):
+        return None
+    return f"numbers of {said(Format(format))} have no scales, which an axis is of"
+
+
+def idle_axis(axis: int, why: str) -> str:
+    return (
+        f"axis = {axis}: {why}; leave it out, or take a format that has: 'mxfp8_e4m3' or "
+        "'affine(int8,symmetric,channel)'"
     )
 
 
@@ -245,10 +255,11 @@ def refuse(lacking: str, to: Format, ways: Mapping[str, str] = WAYS) -> NoReturn
     way = ways[lacking]
     if lacking == "NaN":
         raise ValueError(
-            f"x has NaN among its numbers, and {to} has none; {way}, or take a format that has one"
+            f"x has NaN among its numbers, and {said(to)} has none; {way}, or take a format that "
+            "has one"
         )
     raise ValueError(
-        f"x has infinities among its numbers, and {to} has none and does not saturate; take "
+        f"x has infinities among its numbers, and {said(to)} has none and does not saturate; take "
         f"overflow=saturate, or {way}"
     )
 
@@ -337,8 +348,8 @@ def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
     lost = (narrow.astype(values.dtype) != values) & ~np.isnan(values)
     if lost.any():
         raise ValueError(
-            f"{x.format} has {int(lost.sum())} numbers here that {dtype.name} does not hold; pass "
-            "float32"
+            f"{said(x.format)} has {int(lost.sum())} numbers here that {dtype.name} does not hold; "
+            "pass float32"
         )
     return narrow
 

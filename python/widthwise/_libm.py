@@ -10,6 +10,7 @@ from . import _compare, _elementwise, _types
 from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
+from ._format_texts import said
 from ._numbers import INEXACT, format_around
 from ._operands import common_shape, operands, result_format, spread
 
@@ -126,7 +127,9 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
     """
     (a,) = here({"x": x}, format)
     if a.format.system == "table":
-        raise ValueError(f"{a.format} has no spacing: its values lie as they like; take ww.next_up")
+        raise ValueError(
+            f"{said(a.format)} has no spacing: its values lie as they like; take ww.next_up"
+        )
     size = _elementwise.abs(a)
     up, raised = _elementwise.next_up(size, flags=True)
     # Behind the largest number there is itself, or a NaR.
@@ -177,7 +180,7 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Array, np.ndar
     (a,) = here({"x": x}, format)
     f = a.format
     if not f.emin <= -1 <= f.emax:
-        raise ValueError(f"{f} has no numbers from 0.5 to 1; ww.logb(x) tells the exponent")
+        raise ValueError(f"{said(f)} has no numbers from 0.5 to 1; ww.logb(x) tells the exponent")
     plain = _compare.isfinite(a) & ~_compare.iszero(a)
     at = _elementwise.logb(a, format=EXPONENTS)
     exponents = np.where(plain, _elementwise.to_integer(at) + 1, 0)
@@ -186,7 +189,7 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Array, np.ndar
     if (raised & INEXACT).any():
         i = tuple(int(j) for j in np.argwhere(raised & INEXACT)[0])
         raise ValueError(
-            f"element {list(i)} is {a[i]}, whose digits {f} has not between 0.5 and 1; "
+            f"element {list(i)} is {a[i]}, whose digits {said(f)} has not between 0.5 and 1; "
             "ww.logb(x) tells the exponent, and a format of more fraction bits has them"
         )
     return m, exponents.astype(dtype)

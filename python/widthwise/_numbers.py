@@ -12,6 +12,7 @@ import numpy as np
 from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import Format
+from ._format_texts import said
 
 INEXACT, OVERFLOW, INVALID = 1, 4, 16
 WIDEST_EXPONENT = 62
@@ -88,8 +89,8 @@ def beside(x: Any, format: Format) -> Any:
     z, flags = array(x, format_around([format], 0 if most else 1), rounding="odd", flags=True)
     if most and int(flags) & INEXACT:
         raise ValueError(
-            f"{x!r} is no number of {format}, and there are no longer formats to compare it in; "
-            f"ww.array(x, '{format}') rounds it"
+            f"{x!r} is no number of {said(format)}, and there are no longer formats to compare it "
+            f"in; ww.array(x, '{said(format)}') rounds it"
         )
     return z
 

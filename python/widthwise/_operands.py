@@ -12,6 +12,7 @@ from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._create import code_array
 from ._format import Format
+from ._format_texts import said
 
 
 def operand(name: str, x: Any, format: Format | None) -> Any:
@@ -46,8 +47,8 @@ def result_format(named: dict[str, Array], format: Format | None) -> Format:
     for name, y in rest:
         if y.format != x.format:
             raise TypeError(
-                f"{first} is {x.format} and {name} is {y.format}; name the result's format, "
-                f"as format='{x.format}'"
+                f"{first} is {said(x.format)} and {name} is {said(y.format)}; name the result's "
+                f"format, as format='{said(x.format)}'"
             )
     return x.format
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _widthwise as core
+from ._format_texts import said
 from ._settings import checked_seed
 
 
@@ -91,16 +92,16 @@ def random_words(
     told = ", ".join(f"'{name}': {n} words of {bits} bits" for name, (bits, n) in ports.items())
     if not ports:
         raise ValueError(
-            f"random is given and unit {unit} rounds nothing stochastically at k = {k}; leave it "
-            "out"
+            f"random is given and unit {said(unit)} rounds nothing stochastically at k = {k}; "
+            "leave it out"
         )
     named = random if isinstance(random, Mapping) else {next(iter(ports)): random}
     if named.keys() != ports.keys():
         raise ValueError(
             f"random has {', '.join(map(repr, named)) if named is random else 'one array'}; unit "
-            f"{unit} at k = {k} takes a dict with {told} an output"
+            f"{said(unit)} at k = {k} takes a dict with {told} an output"
         )
     return [
-        words(f"random['{name}']", named[name], bits, f"unit {unit}", (*shape, n))
+        words(f"random['{name}']", named[name], bits, f"unit {said(unit)}", (*shape, n))
         for name, (bits, n) in ports.items()
     ]

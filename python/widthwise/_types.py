@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Operand: TypeAlias = Array | np.ndarray | np.generic
     Flagged: TypeAlias = tuple[Array, NDArray[np.uint8]]
     Truths: TypeAlias = NDArray[np.bool_]
+    Integers: TypeAlias = NDArray[np.integer[Any]]
 
 
 class Settings(TypedDict, total=False):
@@ -52,6 +53,16 @@ class Rounding(TypedDict, total=False):
 
     rounding: str
     tininess: str
+    seed: int
+    random: Any
+
+
+class Integral(TypedDict, total=False):
+    """Of `ww.to_integer`."""
+
+    format: str | Format | None
+    rounding: str
+    invalid: str
     seed: int
     random: Any
 
@@ -297,6 +308,21 @@ class FromIntegers(Protocol):
     ) -> Any: ...
 
 
+class ToIntegers(Protocol):
+    @overload
+    def __call__(
+        self, x: Any, dtype: Any = ..., *, flags: Literal[False] = ..., **how: Unpack[Integral]
+    ) -> Integers: ...
+    @overload
+    def __call__(
+        self, x: Operand, dtype: Any = ..., *, flags: Literal[True], **how: Unpack[Integral]
+    ) -> tuple[Integers, NDArray[np.uint8]]: ...
+    @overload
+    def __call__(
+        self, x: Any, dtype: Any = ..., *, flags: bool, **how: Unpack[Integral]
+    ) -> Any: ...
+
+
 class FromCodes(Protocol):
     def __call__(self, bits: Any, format: str | Format, *, copy: bool = ...) -> Array: ...
 
@@ -406,6 +432,10 @@ def from_values(function: Callable[..., Any]) -> FromValues:
 
 
 def from_integers(function: Callable[..., Any]) -> FromIntegers:
+    return function
+
+
+def to_integers(function: Callable[..., Any]) -> ToIntegers:
     return function
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _numbers
 from ._code_array import CodeArray
+from ._format_texts import said
 
 
 def table() -> dict[np.ufunc, Callable[..., Any]]:
@@ -96,7 +97,7 @@ def operands(name: str, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
     if ufunc in COMPARISONS:
         return [checked(name, comparable(x, arrays[0]), arrays) for x in inputs]
     if len({x.format for x in arrays}) > 1:
-        names = " and ".join(str(x.format) for x in arrays)
+        names = " and ".join(said(x.format) for x in arrays)
         mixed = f"ww.{_table[ufunc].__name__}(x, y, format=...)"
         if ufunc is np.matmul:
             mixed = "ww.matmul(x, y, unit=...)"
@@ -127,8 +128,8 @@ def checked(name: str, x: Any, arrays: list[CodeArray]) -> Any:
     f = arrays[0].format
     number = ", and float(value) is one" if isinstance(x, np.generic) else ""
     raise TypeError(
-        f"{name} of an Array of {f} and {kind_of(x)}: operators take Arrays of one format and "
-        f"Python's numbers{number}; make an Array with ww.array(value, '{f}')"
+        f"{name} of an Array of {said(f)} and {kind_of(x)}: operators take Arrays of one format "
+        f"and Python's numbers{number}; make an Array with ww.array(value, '{said(f)}')"
     )
 
 

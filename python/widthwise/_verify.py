@@ -184,7 +184,10 @@ def verify_operation(
     pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
     bits = random_source(random, 0 if random is not None else seed, env, rounding, shape)
     core.elementwise(op, out._core, env, pairs, result, flags, bits)
-    count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, bits)
+    try:
+        count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, bits)
+    except ValueError as why:
+        raise ValueError(f"what = {op!r}: {why}") from None
     failures = []
     for i, code, raised in found:
         given = [f"{code_at(bits, x.format, i):#x}" for x, bits in zip(arrays, codes, strict=True)]

@@ -11,6 +11,7 @@ from ._array import Array, kind_of
 from ._create import code_array, from_bits, from_dtype, is_tensor
 from ._device import found_on_gpu
 from ._format import Format
+from ._format_texts import said
 
 INTEGERS = {"bool"} | {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 
@@ -127,7 +128,7 @@ def as_dtype(x: Array, dtype: Any) -> Any:
         format = None
     if format != x.format:
         raise TypeError(
-            f"dtype is {name} and the array is {x.format}: a view changes no bit. "
+            f"dtype is {name} and the array is {said(x.format)}: a view changes no bit. "
             + (f"Round first, as .astype('{format}').view(...)" if format else "Take .bits")
         )
     if torch is not None and of_torch:

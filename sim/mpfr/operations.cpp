@@ -88,7 +88,11 @@ Computation computation(Operation op, const Operands& x) {
     case Operation::sqrt: return square_root(a);
     case Operation::fma: return multiply_add(a, b, c);
     case Operation::convert: return itself(a);
-    default: throw std::invalid_argument("mpfr_compute(op): not an operation that MPFR checks");
+    default:
+      throw std::invalid_argument(
+          "MPFR checks add, subtract, multiply, divide, remainder, sqrt, fma, convert, "
+          "round_to_integral and round_to_integral_exact; a file's lines check any operation: "
+          "ww.verify(…, vectors='lines.txt'), or widthwise verify --op");
   }
 }
 

@@ -190,7 +190,7 @@ TEST_CASE("bad calls name what is wrong") {
                        "an operand's code is wider than its format, 16 bits",
                        std::invalid_argument);
   CHECK_THROWS_WITH_AS(mpfr_compute(Operation::next_up, binary16, {}, {&a, 1}),
-                       "mpfr_compute(op): not an operation that MPFR checks",
+                       doctest::Contains("MPFR checks add, subtract, multiply, divide, "),
                        std::invalid_argument);
 }
 

@@ -263,8 +263,12 @@ def test_sum_runs_along_any_axis():
     assert ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)").to_float64() == 256
     with pytest.raises(ValueError, match=r"x has shape \(\); a sum needs an axis"):
         ww.sum(x[0, 0, 0], unit="mac(e5m10)")
-    with pytest.raises(ValueError, match=r"its b is .* which has no 1 to multiply with"):
-        ww.sum(x, unit="mac(e5m10, b=e2m1fn;bias=9)")
+    way = r"its b is .* which has no 1 to multiply with; .* as in 'mac\(fixed8.8, b=e4m3fn\)'"
+    for sums in (ww.sum, ww.cumsum):
+        with pytest.raises(ValueError, match=way):
+            sums(x, unit="mac(e5m10, b=e2m1fn;bias=9)")
+    halves = ww.array([0.25, -0.5], "fixed8.8")
+    assert ww.cumsum(halves, unit="mac(fixed8.8, b=e4m3fn)").to_float64().tolist() == [0.25, -0.25]
 
 
 def test_wide_formats_multiply_and_add():

@@ -275,9 +275,9 @@ def test_sources_past_a_doubles_range_are_printed_in_digits(exponent):
     said = re.search(r"computed - exact = (\S+),", str(found))[1]
     total, shown = found.total(), Fraction(said)
     assert shown and abs(shown - total) <= abs(total) / 1000
-    sums = {row["source"]: row["sum"] for row in found.table().records()}
+    (row,) = (line for line in str(found).splitlines() if line.startswith("operands"))
     operands = sum(found.of("operands"))
-    assert abs(Fraction(sums["operands"]) - operands) <= abs(operands) / 1000
+    assert abs(Fraction(row.split()[-2]) - operands) <= abs(operands) / 1000
     assert study.sources([1.0], [1.0], "mac(e15m10)").table().rows[0][2] == 0.0
 
 

@@ -1,5 +1,6 @@
 """Studies: errors against exact sums."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -192,3 +193,20 @@ def test_exact_sums_lose_no_bit_of_terms_that_cancel(unit):
     left, total = products[0], sum(abs(products))
     assert exact.reshape(-1).tolist() == pytest.approx([0, float(left)], rel=1e-15, abs=0)
     assert condition.reshape(-1)[1] == pytest.approx(float(2 * total / abs(left)) + 1, rel=1e-14)
+
+
+PAST = {  # binary64's range, below it, and within
+    400: (math.inf, math.inf, "3.576e+395  3.576e+395"),
+    -400: (-0.0, 0.0, "-3.646e-404  3.646e-404"),
+    0: (-(2.0**-15), 2.0**-15, "-3.052e-05          3.052e-05"),
+}
+
+
+@pytest.mark.parametrize("e", PAST)
+def test_a_table_of_sources_holds_floats_and_prints_digits(e):
+    x = ww.array([f"1e{e}", f"1.37e{e - 2}"], "e20m10")
+    found = ww.study.sources(x, None, "mac(e20m10)")
+    *sums, digits = PAST[e]
+    assert found.table().rows[-1] == ("sum rounding", 1, *sums)
+    assert all(type(x) is float for row in found.table().rows for x in row[2:])
+    assert digits in str(found)

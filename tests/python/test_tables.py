@@ -362,3 +362,36 @@ def test_compensated_sums_and_studies_take_tables():
     with pytest.raises(ValueError, match="take a signed format"):
         ww.Unit("kahan(table(0,1,2))")
     assert "odd" not in ww.study.roundings("table(nf4)")
+
+
+# --- In errors ------------------------------------------------------------------------------------
+
+LONG, OTHER = (ww.Format(f"table({','.join(map(str, range(i, i + 4000)))})") for i in (0, 1))
+SHORT = r"table\(0,1,2,3,… of 4000 values\)"
+REFUSED = {
+    "NaN": lambda x, y: ww.array([math.nan], x.format),
+    "two formats": lambda x, y: ww.add(x, y),
+    "an operator": lambda x, y: x + y,
+    "a number beside it": lambda x, y: x + np.float64(0.5),
+    "a unit": lambda x, y: ww.dot(x, y, unit=f"mac({x.format}, sum=e5m10)"),
+    "another unit": lambda x, y: ww.sum(x, unit="mac(e5m10)"),
+    "a code": lambda x, y: ww.from_bits(np.array([1 << 15], np.uint16), x.format),
+    "spacing": lambda x, y: ww.spacing(x),
+    "a matrix": lambda x, y: x @ y,
+    "two joined": lambda x, y: np.concatenate([x, y]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_error_says_the_beginning_of_a_long_table(case):
+    x, y = ww.array([1.0], LONG), ww.array([1.0], OTHER)
+    with pytest.raises((ValueError, TypeError), match=SHORT) as found:
+        REFUSED[case](x, y)
+    assert len(str(found.value)) < 400 and "\n" not in str(found.value)
+
+
+def test_what_parses_back_is_whole():
+    assert ww.Format(str(LONG)) == LONG == eval(repr(LONG), {"Format": ww.Format})
+    eight = ww.Format("table(0,1,2,3,4,5,6,7)")
+    with pytest.raises(ValueError, match=r"table\(0,1,2,3,4,5,6,7\) has no NaN"):
+        ww.array([math.nan], eight)

@@ -212,3 +212,32 @@ def test_twelve_seeds_compile_once():
     assert all(torch.equal(fast(x, s), draw(x, s)) for s in seeds)
     assert counter.frame_count == 1
     assert len({tuple(draw(x, s).tolist()) for s in seeds}) > 6
+
+
+WRONG = {
+    "an idle axis": ({"axis": 0}, "axis = 0: numbers of e4m3fn have no scales"),
+    "a backward format": ({"backward": "e99z"}, "format 'e99z', column 2"),
+    "a rounding back": ({"backward_rounding": "up"}, "rounding 'up', column 1: no rounding 'up'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_eager_code_refuses_compiled_code_does_in_the_same_words(case):
+    how, text = WRONG[case]
+    said = []
+    for compile in (lambda f: f, lambda f: torch.compile(f, backend="aot_eager")):
+        torch._dynamo.reset()
+        with pytest.raises(ValueError) as found:
+            compile(lambda x: wt.quantize(x, "e4m3fn", **how))(torch.ones(2))
+        said.append(str(found.value))
+    assert said[0].startswith(text) and said[1] == said[0] and "\n" not in said[0]
+    with pytest.raises(torch._dynamo.exc.Unsupported) as found:  # torch's own, around the words
+        compiled(lambda x: wt.quantize(x, "e4m3fn", **how))(torch.ones(2))
+    assert text in str(found.value)
+
+
+def test_an_axis_that_varies_is_compiled_with_blocks():
+    torch._dynamo.reset()
+    x, fast = torch.randn(4, 32), compiled(lambda x, axis: wt.quantize(x, "mxfp4", axis=axis))
+    for axis in (None, 0, 1, -1, -2):
+        assert torch.equal(fast(x, axis), wt.quantize(x, "mxfp4", axis=axis))

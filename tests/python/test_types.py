@@ -9,6 +9,7 @@ import typing
 import pytest
 import widthwise as ww
 from widthwise import _types
+from widthwise.containers import affine_types
 
 PROGRAM = """
 import numpy as np
@@ -24,6 +25,12 @@ reveal_type(ww.array([1.0], "e5m10", flags=flags))  # Any
 reveal_type(ww.from_bits(np.zeros(3, np.uint16), "e5m10"))  # Array
 reveal_type(ww.ones(3, "e5m10"))  # Array
 reveal_type(ww.from_integer([1, 2], "e5m10"))  # Array
+reveal_type(ww.to_integer(x))  # ndarray[integer]
+reveal_type(ww.to_integer(x, "uint8", flags=True))  # tuple[ndarray[integer], ndarray[uint8]]
+reveal_type(ww.affine(x))  # Affine
+reveal_type(ww.affine(np.ones(3), "affine(int8)", axis=0, rounding="rtz"))  # Affine
+reveal_type(ww.affine([1.0], flags=True))  # tuple[Affine, ndarray[uint8]]
+reveal_type(ww.affine([1.0], flags=flags))  # Any
 reveal_type(ww.add(x, x))  # Array
 reveal_type(ww.add(x, x, rounding="rtz", flags=True))  # tuple[Array, ndarray[uint8]]
 reveal_type(ww.multiply(np.zeros(2, np.uint16), x))  # Array
@@ -75,6 +82,10 @@ ww.add(x)
 x**3
 ww.add(x, x, mode="rtz")
 ww.dot(x, x, unit="mac(e5m10)", engin="auto")
+ww.affine()
+ww.affine(x, range_=(0, 1))
+ww.to_integer(x, invald="x86")
+ww.affine(x).code
 """
 
 
@@ -88,7 +99,7 @@ def mypy(tmp_path, program):
 
 def plain(kind):
     kind = re.sub(
-        r"numpy\.(_typing\.\S+?\.|dtypes\.)?|widthwise\.\w+\.|builtins\.|types\.", "", kind
+        r"numpy\.(_typing\.\S+?\.|dtypes\.)?|widthwise\.(?:\w+\.)+|builtins\.|types\.", "", kind
     )
     kind = re.sub(r"ndarray\[.*?dtype\[(?:\w+\.)?([\w]+?)_?(?:\[.*?\])?\]\]", r"ndarray[\1]", kind)
     return re.sub("unsignedinteger|bool_", lambda m: {"bool_": "bool"}.get(m[0], "uint8"), kind)
@@ -125,6 +136,8 @@ PROTOCOLS = {
     **dict.fromkeys(("scaleb", "ldexp"), _types.Scaling),
     "array": _types.FromValues,
     "from_integer": _types.FromIntegers,
+    "to_integer": _types.ToIntegers,
+    "affine": affine_types.ToAffine,
     **dict.fromkeys(("dot", "matmul"), _types.Dots),
     **dict.fromkeys(("conv1d", "conv2d"), _types.Convolutions),
     "sum": _types.Sums,
@@ -136,7 +149,7 @@ def arguments_of(declared):
     """Names of an overload, those of its TypedDict among them."""
     names = {name for name in inspect.signature(declared).parameters if name not in ("self", "how")}
     how = re.search(r"Unpack\[(\w+)\]", declared.__annotations__["how"])[1]
-    return names | getattr(_types, how).__annotations__.keys()
+    return names | getattr(sys.modules[declared.__module__], how).__annotations__.keys()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -145,8 +158,9 @@ def test_a_protocol_has_its_functions_own_arguments(name):
     own = set(inspect.signature(function).parameters)
     if "how" in own:  # settings that it hands on
         own = own - {"how"} | set(ww._elementwise.SETTINGS) - ({"format"} & own)
-    qualified = f"{PROTOCOLS[name].__name__}.__call__"
-    overloads = typing._overload_registry[_types.__name__][qualified].values()
+    protocol = PROTOCOLS[name]
+    qualified = f"{protocol.__name__}.__call__"
+    overloads = typing._overload_registry[protocol.__module__][qualified].values()
     assert len(overloads) == 3
     for declared in overloads:
         assert arguments_of(declared) == own

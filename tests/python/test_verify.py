@@ -202,6 +202,16 @@ def test_tables_agree_with_mpfr(format):
 
 
 @needs_mpfr
+@pytest.mark.parametrize("op", ["minimum", "abs", "next_up", "logb"])
+def test_an_operation_that_mpfr_does_not_check_is_told_what_checks_it(op, tmp_path):
+    way = rf"what = '{op}': MPFR checks add, .*; a file's lines .* ww.verify\(…, vectors="
+    with pytest.raises(ValueError, match=way):
+        ww.verify(op, format="e5m2", n=9)
+    (tmp_path / "lines.txt").write_text("")
+    assert ww.verify(op, format="e5m2", vectors=tmp_path / "lines.txt").errors == 0
+
+
+@needs_mpfr
 @pytest.mark.parametrize("format", ["posit16es2", "takum16", "fixed16.8;overflow=wrap"])
 def test_a_wrong_code_of_a_number_system_is_found(format):
     u = ww.Unit(f"mac({format})")

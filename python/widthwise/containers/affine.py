@@ -12,6 +12,7 @@ from .. import _widthwise as core
 from .._machine import by_usual_arithmetic
 from .._random import random_source
 from .affine_steps import asked_of, calibrated, dequantised, empty_codes, fill, place_of
+from .affine_types import to_affine
 from .compared import Compared, NotOneArray, WithoutOperators
 from .given import (
     FOUND,
@@ -370,6 +371,7 @@ class Affine(NotOneArray, Compared, WithoutOperators, Recorded):
             setattr(self, name, part)
 
 
+@to_affine
 @by_usual_arithmetic
 def affine(
     x: Any,

@@ -11,6 +11,7 @@ import numpy as np
 from .._array import Array
 from .._create import array
 from .._format import Format, as_format
+from .._format_texts import said
 from .._formats import portable
 from .._machine import by_usual_arithmetic
 from .chunks import (
@@ -216,6 +217,6 @@ def refuse_nan(nan: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) 
     if nan.any():
         where, _ = first_of(nan, nan, cut, shape)
         raise ValueError(
-            f"{where} is NaN and {scheme.format} has no NaN; options.nan='zero' puts +0 there, or "
-            "take a format that has one"
+            f"{where} is NaN and {said(scheme.format)} has no NaN; options.nan='zero' puts +0 "
+            "there, or take a format that has one"
         )

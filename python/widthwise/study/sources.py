@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -115,14 +116,18 @@ class Sources(Titled):
         return sum(errors, Fraction())
 
     def table(self) -> Table:
-        """Of each source: how many errors, their sum, and the sum of their magnitudes.
+        """Of each source: how many errors, their sum, and the sum of their magnitudes, as floats:
+        infinite past binary64's range, where a Sources that is printed has digits.
 
         >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
         >>> found.table().rows
         [('product rounding', 0, 0.0, 0.0), ('sum rounding', 1, -0.25, 0.25)]
         """
+        return self._summed(nearest)
+
+    def _summed(self, shown: Callable[[Fraction | float], float | str]) -> Table:
         rows = [
-            (source, len(found), printed(sum(found)), printed(sum(map(abs, found))))
+            (source, len(found), shown(sum(found)), shown(sum(map(abs, found))))
             for source in SOURCES
             if (found := self.of(source)) or source.endswith("rounding")
         ]
@@ -135,7 +140,7 @@ class Sources(Titled):
         return f"{self._title_of_unit}: {ends}, against {AGAINST[self.against]}"
 
     def _printed(self) -> Table:
-        return self.table()
+        return self._summed(printed)
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of a library, 'pandas' or 'polars': step, source, error.

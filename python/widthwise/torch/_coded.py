@@ -12,6 +12,7 @@ from .._array import Array
 from .._block_format import is_container
 from .._device import DeviceArray
 from .._format import Format
+from .._format_texts import said
 from .._host import block_format_of, env_of, refuse_idle_axis, text, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
@@ -272,7 +273,7 @@ def decoded(q: QTensor, dtype: torch.dtype) -> torch.Tensor:
         held_format(q.format, dtype)
     except ValueError:
         raise ValueError(
-            f"{q.format} has numbers that {dtype} does not hold; take a wider dtype, or "
+            f"{said(q.format)} has numbers that {dtype} does not hold; take a wider dtype, or "
             "q.to_ww(), whose numbers are exact"
         ) from None
     return values_of(x, dtype)

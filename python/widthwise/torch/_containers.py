@@ -10,6 +10,7 @@ import torch
 
 from .. import _host
 from .._device import DeviceArray
+from .._format_texts import said
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine, affine
 from ..containers.affine_steps import fill_raising, place_of
@@ -50,7 +51,7 @@ def container_values(x: Any, dtype: torch.dtype) -> torch.Tensor:
     lost = (narrow.to(full.dtype) != full) & ~full.isnan()
     if lost.any():
         raise ValueError(
-            f"{x.format} has {int(lost.sum())} numbers here that {dtype} does not hold; pass "
+            f"{said(x.format)} has {int(lost.sum())} numbers here that {dtype} does not hold; pass "
             "x.float(), or take codes: encode(x, …)"
         )
     return narrow

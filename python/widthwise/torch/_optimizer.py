@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, wraps
 from itertools import count
 from typing import Any
 
@@ -121,13 +122,19 @@ class Steps:
         calls = count()
 
         def evaluated() -> Any:
-            moving = {p: p.data for p in self.weights}
-            for p, x in moving.items() if next(calls) else ():
+            moving, again = {p: p.data for p in self.weights}, next(calls)
+            for p, x in moving.items() if again else ():
                 self.lay(p, x)
             show(self.weights, self.weights)
-            loss = closure()
-            self.round_gradients(optimizer)
-            show(moving, moving)
+            try:
+                loss = closure()
+                self.round_gradients(optimizer)
+            except BaseException:
+                if not again:
+                    self.weights = {}  # nothing has moved yet: all is as before the step
+                raise
+            finally:
+                show(moving, self.weights)
             return loss
 
         return evaluated
@@ -152,16 +159,38 @@ class Steps:
     def end(self, optimizer: Optimizer) -> None:
         """After a step."""
         for p in parameters(optimizer):
-            change = self.of(p, self.accumulator)
-            if change is not None:
-                self.accumulators[p] = change(p.data).detach()
-            if change is not None or self.of(p, self.weight) is not None:
-                p.data = self.lay(p, self.accumulators.get(p, p.data))
-            if change is not None:
-                self.leave(p)
+            self.settle(p)
             if p.grad is not None:
                 self.round_momenta(p, optimizer.state.get(p, {}))
-        self.weights = {}
+
+    @torch.no_grad()
+    def settle(self, p: torch.Tensor) -> None:
+        """The accumulator and the weight from what a step has left in its place."""
+        change = self.of(p, self.accumulator)
+        if change is not None:
+            self.accumulators[p] = change(p.data).detach()
+        if change is not None or self.of(p, self.weight) is not None:
+            p.data = self.lay(p, self.accumulators.get(p, p.data))
+        if change is not None:
+            self.leave(p)
+        self.weights.pop(p, None)
+
+    @contextmanager
+    def given_up(self, optimizer: Optimizer) -> Iterator[None]:
+        """Around a step, that it leaves no accumulators where weights lie when it raises: they are
+        as far as it came, and weights those, rounded; where that raises, too, both are the weights
+        of before."""
+        try:
+            yield
+        except BaseException:
+            for p in list(self.weights):
+                try:
+                    self.settle(p)
+                except Exception:  # as of a NaN, which the format has not
+                    p.data = self.weights.pop(p)
+                    self.accumulators[p] = p.detach().clone()
+                    self.leave(p)
+            raise
 
     def round_momenta(self, p: torch.Tensor, state: dict[str, Any]) -> None:
         for key, value in state.items():
@@ -257,7 +286,21 @@ class Quantised:
 @cache
 def quantised(plain: Any) -> Any:
     """A class of the same name, which isinstance takes for the plain one."""
-    return type(plain.__name__, (Quantised, plain), {"plain": plain, "__doc__": plain.__doc__})
+    own = {"plain": plain, "__doc__": plain.__doc__, "step": or_given_up(plain.step)}
+    return type(plain.__name__, (Quantised, plain), own)
+
+
+def or_given_up(step: Any, of: Optimizer | None = None) -> Any:
+    """A method, or one of an optimizer's own, that leaves no accumulators where weights lie when it
+    raises."""
+
+    @wraps(step)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        optimizer: Any = args[0] if of is None else of
+        with optimizer._steps.given_up(optimizer):
+            return step(*args, **kwargs)
+
+    return guarded
 
 
 def blank(plain: Any) -> Any:
@@ -292,9 +335,10 @@ def quantize_optimizer(
     """Let an optimizer's numbers have formats; it is changed itself, and keeps its state.
 
     A step rounds gradients, moves the accumulators, rounds these, takes the weights from them, and
-    rounds the momenta; before the first one nothing is rounded. Closures are called at the weights,
-    as often as the optimizer calls them, and their gradients are rounded each time. Schedulers go
-    on, those made before included. Accumulators are in state_dict, deep copies and pickles.
+    rounds the momenta; before the first one nothing is rounded. One that raises leaves weights that
+    are their accumulators, rounded. Closures are called at the weights, as often as the optimizer
+    calls them, and their gradients are rounded each time. Schedulers go on, those made before
+    included. Accumulators are in state_dict, deep copies and pickles.
 
     Args:
         optimizer: any of torch.optim, or of a subclass.
@@ -357,6 +401,8 @@ def quantize_optimizer(
     own: Any = optimizer
     own.__class__ = quantised(own.__class__)
     own._steps = steps
+    if "step" in vars(own):  # a scheduler has put its own around the plain class's
+        own.step = or_given_up(own.step, own)
     own.attach()
     steps.take_up(optimizer)
     return optimizer

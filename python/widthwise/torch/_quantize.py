@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .._block_format import is_container
-from .._host import check_format, env_of, refuse_idle_axis, text, whole_seed
+from .._host import check_format, env_of, idle_axis, text, whole_seed, why_idle
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
 from ._op import Op, are_tensors, drawn_seed, following, one_by_one
@@ -177,16 +177,34 @@ def quantize(
     """
     are_tensors(x=x)
     back = rounding if backward_rounding is None else backward_rounding
-    if not torch.compiler.is_compiling():
-        check_backward(text(backward), back)
-        refuse_idle_axis(axis, text(format), text(backward))
+    if wrong := fault(text(backward), back):
+        raise ValueError(wrong)
+    if axis is not None and (why := idle(text(format), text(backward))):
+        raise ValueError(idle_axis(axis, why))
     drawn = drawn_seed(seed, "sr" in (rounding[:2], back[:2]))
     return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)
 
 
+# Compiled code passes on no error of what it calls, but raises its own: of words that these return.
+
+
+@torch.compiler.assume_constant_result
+def fault(backward: str | None, rounding: Any) -> str | None:
+    """What is wrong with them is told here, and not as gradients come back."""
+    try:
+        check_backward(backward, rounding)
+    except ValueError as why:
+        return str(why)
+    return None
+
+
+@torch.compiler.assume_constant_result
+def idle(format: str, backward: str | None) -> str | None:
+    return why_idle(format, backward)
+
+
 @lru_cache(maxsize=256)
 def check_backward(format: str | None, rounding: Any) -> None:
-    """What is wrong with them fails here, and not as gradients come back."""
     env_of(rounding)
     if format is not None:
         check_format(format)

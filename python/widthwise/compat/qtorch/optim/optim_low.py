@@ -106,9 +106,10 @@ class OptimLP(Optimizer):
         self.share()
         like = whom_outside(self.like)
         steps = self.steps(like)
-        around = steps.begin(self, closure if like is None else None)
-        loss = self.optim.step() if around is None else self.optim.step(around)
-        steps.end(self)
+        with steps.given_up(self):
+            around = steps.begin(self, closure if like is None else None)
+            loss = self.optim.step() if around is None else self.optim.step(around)
+            steps.end(self)
         return loss
 
     def state_dict(self) -> dict[str, Any]:
