@@ -51,7 +51,7 @@ class Engines {
         place->second = std::make_unique<Small>(unit, k, Multiplier{}, "");
       else if (need.magnitude_bits <= 702 && need.code_digits <= 128)
         place->second = std::make_unique<Large>(unit, k, Multiplier{}, "");
-      else if (need.code_digits <= 128)
+      else if (need.code_digits <= 192)
         place->second = std::make_unique<Boundless>(unit, k, Multiplier{}, "");
     }
     return place->second.get();
@@ -176,7 +176,7 @@ void demand_as_built(const ReferenceUnit& ours, const Unit& u, std::size_t k,
 
 // In carriers of a length that fits, and in those that have none; how many such there were.
 int demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
-  if (!has_length(u, k) || capacity(u, static_cast<std::int64_t>(k)).code_digits > 128) return 0;
+  if (!has_length(u, k) || capacity(u, static_cast<std::int64_t>(k)).code_digits > 192) return 0;
   Engines engines;
   demand_as_built(*engines.at("", u, k), u, k, random);
   demand_as_built(Boundless(u, k, Multiplier{}, ""), u, k, random);
