@@ -195,13 +195,13 @@ int demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
 void demand_drawn() {
   std::mt19937_64 random(1);
   int count = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1800; ++i) {
     const Unit u = random_units::unit(random);
     count += demand_as_built(u, 1 + random() % 12, random);
   }
-  demand(count > 1000, "how many units are drawn");
+  demand(count > 600, "how many units are drawn");
   for (const char* text : more_units)
-    for (int i = 0; i < 200; ++i)
+    for (int i = 0; i < 80; ++i)
       demand(demand_as_built(parse_unit(text), 1 + random() % 40, random) == 1, text);
 }
 
