@@ -1,4 +1,7 @@
-// Kills: datapath/*.hpp round.hpp rounder.hpp
+// Kills: datapath/align.hpp datapath/block.hpp datapath/chain.hpp datapath/compensation.hpp
+// Kills: datapath/gaps.hpp datapath/magnitude.hpp datapath/operand.hpp datapath/product.hpp
+// Kills: datapath/register.hpp datapath/rounding_slot.hpp datapath/sum.hpp datapath/term.hpp
+// Kills: round.hpp rounder.hpp
 // Reads: tests/oracle/dpu_blocks.py 10000 1
 // Flags: -fsanitize=shift -fno-sanitize-recover=all
 // Flags: build/tests/sim/libdot_text.a build/tests/sim/libproducts.a build/tests/oracle/libwalk.a
@@ -51,7 +54,7 @@ class Engines {
         place->second = std::make_unique<Small>(unit, k, Multiplier{}, "");
       else if (need.magnitude_bits <= 702 && need.code_digits <= 128)
         place->second = std::make_unique<Large>(unit, k, Multiplier{}, "");
-      else if (need.code_digits <= 128)
+      else if (need.code_digits <= 192)
         place->second = std::make_unique<Boundless>(unit, k, Multiplier{}, "");
     }
     return place->second.get();
@@ -74,13 +77,17 @@ Flags flags_of(const Dot& dot, const ReferenceUnit& engine) {
   return flags;
 }
 
+void demand_trace(const TracedUnit& t, const Dot& dot, const ReferenceUnit& engine) {
+  demand(flags_of(dot, engine) == t.flags, "flags");
+  demand(dot.trace(engine) == t.rows, "trace");
+}
+
 void demand_traces() {
   for (const TracedUnit& t : traced_units()) {
     Engines engines;
     const Dot dot(t.unit, t.operands);
-    const ReferenceUnit& engine = *engines.at("", t.unit, dot.k());
-    demand(flags_of(dot, engine) == t.flags, "flags");
-    demand(dot.trace(engine) == t.rows, "trace");
+    demand_trace(t, dot, *engines.at("", t.unit, dot.k()));
+    demand_trace(t, dot, Boundless(t.unit, dot.k(), Multiplier{}, ""));
   }
 }
 
@@ -137,6 +144,8 @@ constexpr const char* more_units[] = {
     "mac(fixed8.4, sum=fixed10.4:rna)",
     "mac(posit8es2)",
     "fixedacc(int8, width=16, frac=0, out=int32)",
+    "mac(e2m1, scale=e2m1:1:group)",
+    "neumaier(e3m5, sum=e3m2:rup)",
 };
 
 struct Output {
@@ -158,8 +167,8 @@ Output output_of(const Unit& u, MatrixProduct p, std::size_t count, const Run& r
 }
 
 void demand_as_built(const ReferenceUnit& ours, const Unit& u, std::size_t k,
-                     std::mt19937_64& random) {
-  const auto built = make_reference(u, k);
+                     std::mt19937_64& random, const Multiplier& multiplier = {}) {
+  const auto built = make_reference(u, k, multiplier);
   const DrawnProduct drawn(u, {1, k, 2},
                            {any_manner(random), any_manner(random), any_manner(random)}, random);
   const auto of = [&](const ReferenceUnit& engine) {
@@ -176,7 +185,7 @@ void demand_as_built(const ReferenceUnit& ours, const Unit& u, std::size_t k,
 
 // In carriers of a length that fits, and in those that have none; how many such there were.
 int demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
-  if (!has_length(u, k) || capacity(u, static_cast<std::int64_t>(k)).code_digits > 128) return 0;
+  if (!has_length(u, k) || capacity(u, static_cast<std::int64_t>(k)).code_digits > 192) return 0;
   Engines engines;
   demand_as_built(*engines.at("", u, k), u, k, random);
   demand_as_built(Boundless(u, k, Multiplier{}, ""), u, k, random);
@@ -186,14 +195,45 @@ int demand_as_built(const Unit& u, std::size_t k, std::mt19937_64& random) {
 void demand_drawn() {
   std::mt19937_64 random(1);
   int count = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1800; ++i) {
     const Unit u = random_units::unit(random);
     count += demand_as_built(u, 1 + random() % 12, random);
   }
-  demand(count > 1000, "how many units are drawn");
+  demand(count > 600, "how many units are drawn");
   for (const char* text : more_units)
-    for (int i = 0; i < 200; ++i)
+    for (int i = 0; i < 80; ++i)
       demand(demand_as_built(parse_unit(text), 1 + random() % 40, random) == 1, text);
+}
+
+// Products that come from outside may lose all their digits.
+void demand_multiplied() {
+  std::mt19937_64 random(1);
+  const Unit u = parse_unit("dot(e3m3, lanes=4, align=4)");
+  const Multiplier lossy = [](std::uint64_t a, std::uint64_t b) {
+    return uint128{a * b >> 6 << 6};
+  };
+  for (int i = 0; i < 50; ++i) demand_as_built(Small(u, 3, lossy, ""), u, 3, random, lossy);
+}
+
+// Of as many digits as the carrier of codes has, and more or fewer.
+void demand_leading_digits() {
+  for (const int top : {190, 191, 192, 193}) {
+    const auto x = leading_digits<Wide<3>>(Big((Big(1) << top) + Big(3)));
+    const auto y = leading_digits<Wide<3>>(Wide<11>((Wide<11>(1) << top) + Wide<11>(3)));
+    demand(x.sig == y.sig && x.weight == y.weight, "leading digits");
+  }
+}
+
+// What only rows of outputs ask for.
+void demand_for_rows() {
+  demand(longest_register(parse_unit("fma(e5m2, promote=2:e5m10)")) == 11, "a promoted register");
+  const Layout<std::uint64_t> f(e4m3fn);
+  for (std::uint64_t code = 0; code < 256; ++code) {
+    const auto full = factor(f, code), quick = plain_factor(f, code);
+    demand(!plain(f, code) || (full.negative == quick.negative && full.m == quick.m &&
+                               full.q == quick.q && full.e == quick.e),
+           "a plain code");
+  }
 }
 
 }  // namespace
@@ -206,4 +246,7 @@ int main(int, char** arguments) {
   demand_vectors("matrix_units_scaled.csv", "A_hex", "B_hex", "C_hex", true);
   demand_questions(arguments[1]);
   demand_drawn();
+  demand_multiplied();
+  demand_leading_digits();
+  demand_for_rows();
 }

@@ -298,6 +298,17 @@ TEST_CASE("3.10, 5: scales multiply as numbers, and a NaN scale makes its block 
                 codes(binary16, {1})}) == codes(binary16, {-infinity}));
 }
 
+TEST_CASE("3.10, 5: an infinite C hides no NaN among the scales of groups") {
+  Unit u = fused(binary16, 2);
+  u.groups = Groups{.consecutive = 1};
+  u.c_level = CLevel::block;
+  u.scale = Scale{binary16, 1, ScaleApply::group};
+  const std::string ones = codes(binary16, {1, 1});
+  for (const std::vector<double>& scales : {std::vector{not_a_number, 1.0}, {1.0, not_a_number}})
+    CHECK(dot(u, {ones, ones, codes(binary16, {infinity}), codes(binary16, scales), ones}) ==
+          codes(binary16, {not_a_number}));
+}
+
 TEST_CASE("3.10, 5: scales follow the lane permutation") {
   Unit u = with(fused(binary32, 2), [](Unit& x) {
     x.scale = Scale{binary32, 2, ScaleApply::term};

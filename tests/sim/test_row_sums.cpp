@@ -130,16 +130,16 @@ CodeList codes_of(const Format& f, std::initializer_list<double> numbers) {
   return all;
 }
 
-// One block of these products onto nothing, each by scales of 1 if the unit has some.
+// One block of these products onto nothing, each by two such scales if the unit has some.
 void compare_block(const std::string& text, std::initializer_list<double> a,
-                   std::initializer_list<double> b, Tally& tally) {
+                   std::initializer_list<double> b, Tally& tally, double scale = 1) {
   CAPTURE(text);
   const Unit u = parse_unit(text);
   const CodeList x = codes_of(u.a.fmt, a), y = codes_of(u.b.fmt, b),
-                 one = codes_of(u.scale ? u.scale->fmt : u.a.fmt, {1});
+                 scales = codes_of(u.scale ? u.scale->fmt : u.a.fmt, {scale, scale});
   MatrixProduct p;
   p.m = p.n = 1, p.k = a.size(), p.a = x.rows(p.k), p.b = y.rows(1);
-  if (u.scale) p.scale_a = p.scale_b = one.rows(1);
+  if (u.scale) p.scale_a = p.scale_b = scales.rows(p.k / static_cast<std::size_t>(u.scale->block));
   REQUIRE(opinion("rows", u, true, p.k).takes);
   Rival("rows", u, tally, true).compare(p, "one block");
 }
@@ -215,13 +215,55 @@ TEST_CASE("rows pass infinite groups on: no register or node beside them raises 
 }
 
 TEST_CASE("rows lose a group sum of more digits than its scales leave room for") {
-  // 2^90 + 1 times two scales of 24 digits: of 128 digits only the lower ones would be left.
+  // Times two scales of 24 digits: of 128 digits only the lower ones would be left.
   Tally tally;
-  compare_block(R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m10", lanes = 2, )"
-                R"(c_level = "block", out.fmt = "e9m10", scale.fmt = "e3m23", )"
-                R"(scale.block = 2, scale.apply = "group"})",
-                {0x1p45, 1}, {0x1p45, 1}, tally);
+  const std::string scaled =
+      R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m10", out.fmt = "e9m10", )"
+      R"(scale.fmt = "e3m23", scale.block = 2, scale.apply = "group", groups.consecutive = 2, )";
+  compare_block(scaled + R"(lanes = 2, c_level = "block"})", {0x1p45, 1}, {0x1p45, 1}, tally);
+  // By three digits; what is left would be short again.
+  compare_block(scaled + R"(lanes = 2, c_level = "block"})", {0x1.dp30, 1}, {0x1p30, 1}, tally,
+                1.5);
+  // One product beside a zero, whose last digit a register shows: all digits left would be zeros.
+  compare_block(scaled + R"(lanes = 4, block_sum.width = 200, c_level = "late"})",
+                {0x1p42, 0, 0, 0}, {0x1p42, 1, 1, 1}, tally, 1.5);
+  tally.expect(3);
+}
+
+TEST_CASE("rows let a product's last digit break a tie, however far below") {
+  // (1 + t)(1 - t + t^2) = 1 + t^3: half a last digit of the sum, and one past all 125 digits.
+  const double t = 0x1p-26;
+  Tally tally;
+  for (const char* out : {"e11m45", "e11m46", "e11m47"})
+    Rival("rows",
+          parse_unit(fmt::format(R"({{a.fmt = "binary64", b.fmt = "binary64", c.fmt = "binary64", )"
+                                 R"(lanes = 1, c_level = "late", out.fmt = "{}"}})",
+                                 out)),
+          tally, true)
+        .compare_doubles({1 + t}, {std::ldexp(1 - t + t * t, -47)}, 1);
+  tally.expect(3);
+}
+
+TEST_CASE("rows promote to a register of more digits than two terms with a jammed one may have") {
+  // Of 123 digits, and far above what comes after: two words do not hold the sum.
+  const Unit u = parse_unit("fma(e9m10, promote=1:e5m122)");
+  const rows::Widths w = rows::plan(u, 2).widths;
+  REQUIRE(fmt::format("{} {}", w.code_words, w.magnitude_words) == "2 2");
+  Tally tally;
+  Rival("rows", u, tally, true).compare_doubles({0x1p7, 0x1p-100}, {0x1p7, 0x1p-100}, 0);
   tally.expect(1);
+}
+
+TEST_CASE("rows keep the signs of zero sums beside a NaN") {
+  const Unit u = parse_unit("fma(e5m57, sum=e5m57:rdn)");
+  Tally tally;
+  const CodeList a = codes_of(u.a.fmt, {1}), c = codes_of(u.c.fmt, {0});
+  CodeList b = codes_of(u.b.fmt, {0, 0, 1});
+  b.set(1, std::uint64_t{0x1f} << 57 | 1);
+  MatrixProduct p;
+  p.m = p.k = 1, p.n = 3, p.a = a.rows(1), p.b = b.rows(1), p.c = {c.rows(1).data, 0, 0};
+  Rival("rows", u, tally, true).compare(p, "+0, NaN and 1");
+  tally.expect(3);
 }
 
 namespace {

@@ -170,8 +170,46 @@ inline TracedUnit far_below() {
        "pack out 0 1fffffffffffffff8p0"}};
 }
 
+// -8 - 1.25 is -10 to three digits, which is 0.75 too much: Kahan's way takes that along.
+inline TracedUnit compensated() {
+  Unit u = fused(e5m2, 1);
+  u.c_level = CLevel::late;
+  u.chain.compensation = Compensation::kahan;
+  return {u,
+          {codes(e5m2, {-1.25}), codes(e5m2, {1}), codes(e5m2, {-8})},
+          inexact,
+          {"unpack a 0 -5p-2",
+           "unpack b 0 4p-2",
+           "unpack c -1 -4p1",
+           "product  0 -14p-4",
+           "align  0 -14p-4",
+           "normalise chain.compensation.addend 0 -ap-3",
+           "denormalise chain.compensation.addend 0 -ap-3",
+           "round chain.compensation.addend 0 -5p-2",
+           "pack chain.compensation.addend 0 -bdp0",
+           "align  0 -20p-2",
+           "align  0 -5p-2",
+           "normalise out 0 -94p-4",
+           "denormalise out 0 -94p-4",
+           "round out 0 -5p1",
+           "pack out 0 -c9p0",
+           "align  0 -5p1",
+           "align  0 4p1",
+           "normalise chain.compensation.difference 0 -8p-2",
+           "denormalise chain.compensation.difference 0 -8p-2",
+           "round chain.compensation.difference 0 -4p-1",
+           "pack chain.compensation.difference 0 -c0p0",
+           "align  0 -8p-2",
+           "align  0 5p-2",
+           "normalise chain.compensation.error 0 -cp-4",
+           "denormalise chain.compensation.error 0 -cp-4",
+           "round chain.compensation.error 0 -6p-3",
+           "pack chain.compensation.error 0 -bap0",
+           "pack out 0 -c9p0"}};
+}
+
 inline std::vector<TracedUnit> traced_units() {
-  return {windowed(), rounded_everywhere(), overflowing(), far_apart(), far_below()};
+  return {windowed(), rounded_everywhere(), overflowing(), far_apart(), far_below(), compensated()};
 }
 
 }  // namespace tests

@@ -107,7 +107,7 @@ constexpr Register<H> settled(const Datapath<M, H>& u, const Accumulator<H>& acc
   if (u.unit.chain.compensation == Compensation::none) return acc.sum;
   if (u.unit.chain.compensation == Compensation::kahan) {
     trace(u.out.slot, step);
-    trace(Stage::pack, false, std::int64_t{}, acc.sum.code);
+    trace(Stage::pack, acc.sum.value.negative, std::int64_t{}, acc.sum.code);
     return acc.sum;
   }
   Register<H> z;

@@ -14,10 +14,7 @@ inline constexpr int most_jammed = digits<M> - 4;
 // Whether what lies far below the larger of two terms may be one digit.
 template <class M>
 constexpr bool jams(const SumRule<M>& s, std::int64_t reach) {
-  if constexpr (has_width<M>)
-    return s.is_exact() && reach && reach <= most_jammed<M>;
-  else
-    return false;
+  return s.is_exact() && reach && reach <= most_jammed<M>;
 }
 
 template <class M>
