@@ -89,7 +89,7 @@ ffi::Error rounded(ffi::AnyBuffer x, ffi::Buffer<ffi::U32> seeds, ffi::Result<ff
         fmt::format("seeds has {} words, and x {} examples; each takes two, the low one first",
                     seeds.element_count(), examples.count));
   const RoundedValues values(*own, to, env, x.element_count());
-  wrong = refused(values.unheld(x.untyped_data(), x.element_count()), to);
+  wrong = refused(unheld(*own, to, x.untyped_data(), x.element_count()), to);
   if (wrong.failure()) return wrong;
   const std::size_t bytes = examples.size * static_cast<std::size_t>(item_bytes(own->width()));
   for (std::size_t i = 0; i < examples.count; ++i)
