@@ -44,8 +44,9 @@ class RoundingLoop {
     const RoundedValues& values = count <= short_work ? few_ : *many_;
     Unheld found = Unheld::nothing;
     in_pieces(count, values.quick(), [&](std::size_t first, std::size_t n) {
+      if (found != Unheld::nothing) return;
       values.run(from(x, first, bytes_), n, to(y, first, bytes_), {seed, first, nullptr});
-      found = std::max(found, unheld(own_, format_, from(x, first, bytes_), n));
+      found = unheld(own_, format_, from(x, first, bytes_), n);
     });
     return found == Unheld::nothing ? "" : found == Unheld::nan ? "NaN" : "infinities";
   }

@@ -27,6 +27,7 @@ from ._spelling import called
 INVALID = 16
 RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
+# As IEEE 754 has them: NaN has larger codes than infinity, infinity than all numbers.
 GLANCED_AT = {"e5m10", "e8m7", "e8m23", "e11m52"}
 
 

@@ -129,8 +129,10 @@ HWY_INLINE V without_sign(V upper_bytes) {
   return _mm512_and_si512(upper_bytes, _mm512_set1_epi8(0x7f));
 }
 
-// Infinity or NaN.
+// Infinity or NaN, by such halves.
 HWY_INLINE bool has_no_number(V size) { return _mm512_cmpge_epu16_mask(size, halves(0x7f80)) != 0; }
+
+// The codes of infinities and NaN, which have no step.
 void climb_no_numbers(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
                       std::uint8_t* codes) {
   for (std::size_t i = 0; i < n; ++i)
