@@ -31,8 +31,9 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from configparser import ConfigParser
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,15 +82,25 @@ def main() -> int:
     began = time.monotonic()
     print(f"turn {os.environ['WIDTHWISE_TURN']} of tests that run part by part")
     outcomes, seconds = [], {}
-    for suite, outcome in schedule.run():
-        report(suite.name, judged(outcome))
-        outcomes.append(outcome)
-        if not suite.name.startswith(SOME):
-            seconds[suite.name] = outcome.processor
+    with verilators_library_kept():
+        for suite, outcome in schedule.run():
+            report(suite.name, judged(outcome))
+            outcomes.append(outcome)
+            if not suite.name.startswith(SOME):
+                seconds[suite.name] = outcome.processor
     outcomes += [Outcome(failed=1) for build in schedule.builds.values() if not build.good]
     if options.measure:
         record(seconds)
     return total(outcomes, time.monotonic() - began)
+
+
+@contextmanager
+def verilators_library_kept() -> Iterator[None]:
+    """Compiled once a run and not for each bench, unless a compiler's cache is set already."""
+    with tempfile.TemporaryDirectory() as objects:
+        os.environ["WIDTHWISE_OBJECTS"] = objects
+        os.environ.setdefault("OBJCACHE", str(ROOT / "tests/verilated.sh"))
+        yield
 
 
 def commits_so_far() -> str:
@@ -206,11 +217,11 @@ def repeated_tests(folder: Path) -> list[dict]:
 
 
 def sanitized_in_turn() -> list[dict]:
-    """Half of those that run each time, as long as the others; whoever names some gets them."""
+    """A third of them, as long as the others; whoever names some gets them."""
     table = measured()
     tests = [test for test in repeated_tests(SANITIZED) if test["name"] not in SANITIZED_LATER]
     tests.sort(key=lambda test: -table.get(f"sanitized/{test['name']}", 0))
-    return tests[int(os.environ["WIDTHWISE_TURN"]) % 2 :: 2]
+    return tests[int(os.environ["WIDTHWISE_TURN"]) % 3 :: 3]
 
 
 def arm_suites() -> list[Suite]:

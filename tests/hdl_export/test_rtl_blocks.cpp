@@ -245,12 +245,16 @@ TEST_CASE("blocks of wide floats, in Icarus") {
   if (!have("iverilog")) return;
   Random random(51);
   std::vector<Dut> duts;
-  for (const char* text :
-       {"blocks(mxfp8_e5m2;scale=nearest)", "blocks(mxfp4;flush=block, a=bfloat16)",
-        "blocks(block(e4m3fn,1,e8m0fnu);scale=even, a=binary16)",
-        "blocks(block(int8,5,e3m0fnu);scale=ceil, a=binary32)", "blocks(nvfp4)",
-        "blocks(block(e3m2fn,5,ue4m3fn), tensor_scale=1.401298464324817e-45)",
-        "blocks(block(e4m3fn,1x3,binary32), a=bfloat16)", "blocks(block(int8,2x2,binary32))"}) {
+  const std::vector<const char*> all = {
+      "blocks(mxfp8_e5m2;scale=nearest)",
+      "blocks(mxfp4;flush=block, a=bfloat16)",
+      "blocks(block(e4m3fn,1,e8m0fnu);scale=even, a=binary16)",
+      "blocks(block(int8,5,e3m0fnu);scale=ceil, a=binary32)",
+      "blocks(nvfp4)",
+      "blocks(block(e3m2fn,5,ue4m3fn), tensor_scale=1.401298464324817e-45)",
+      "blocks(block(e4m3fn,1x3,binary32), a=bfloat16)",
+      "blocks(block(int8,2x2,binary32))"};
+  for (const char* text : in_turn(all, 2)) {
     const BlockQuantisation q = parse_block_quantisation(text);
     duts.push_back(dut(fmt::format("wide{}", duts.size()), text, aimed(q, 24, random)));
   }
