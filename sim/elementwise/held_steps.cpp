@@ -49,85 +49,79 @@ class Bytes {
   V part_[pages];
 };
 
-// Every other place.
-template <class Item>
-constexpr auto evens() {
-  std::array<Item, 64 / sizeof(Item)> places{};
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<Item>(2 * i);
-  return places;
-}
-alignas(64) constexpr auto even_halves = evens<std::uint16_t>();
-alignas(64) constexpr auto even_bytes = evens<std::uint8_t>();
+// Of 64 numbers the one whose byte lies here where four bytes of each are put together in lanes of
+// 16: | lane | vector | place | of bytes are | vector | lane | place | of words.
+constexpr int number_at(int place) { return place % 16 / 4 * 16 + place / 16 * 4 + place % 4; }
 
-// Lower and upper parts of the items of two vectors.
-struct Parts {
-  V lower, upper;
-};
-HWY_INLINE Parts halves_of(V x, V y) {
-  const V even = _mm512_load_si512(even_halves.data()), odd = _mm512_add_epi16(even, halves(1));
-  return {_mm512_permutex2var_epi16(x, even, y), _mm512_permutex2var_epi16(x, odd, y)};
+template <class Item, class Of>
+constexpr auto places(Of of) {
+  std::array<Item, 64 / sizeof(Item)> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Item>(of(static_cast<int>(i)));
+  return all;
 }
-HWY_INLINE Parts bytes_of(V x, V y) {
-  const V even = _mm512_load_si512(even_bytes.data()),
-          odd = _mm512_add_epi8(even, _mm512_set1_epi8(1));
-  return {_mm512_permutex2var_epi8(x, even, y), _mm512_permutex2var_epi8(x, odd, y)};
+alignas(64) constexpr auto odd_halves = places<std::uint16_t>([](int i) { return 2 * i + 1; });
+alignas(64) constexpr auto lower_bytes = places<std::uint8_t>([](int i) {
+  return 2 * number_at(i);
+});
+alignas(64) constexpr auto upper_bytes = places<std::uint8_t>([](int i) {
+  return 2 * number_at(i) + 1;
+});
+alignas(64) constexpr auto fours_in_turn = places<std::uint32_t>([](int i) {
+  return number_at(4 * i) / 4;
+});
+
+HWY_INLINE V vector_at(const void* from) { return _mm512_loadu_si512(from); }
+HWY_INLINE V upper_halves(const std::uint32_t* words) {
+  return _mm512_permutex2var_epi16(vector_at(words), vector_at(odd_halves.data()),
+                                   vector_at(words + 16));
+}
+// Of 64 halves, in two vectors, the lower or the upper bytes.
+HWY_INLINE V bytes_of(V x, const std::array<std::uint8_t, 64>& which, V y) {
+  return _mm512_permutex2var_epi8(x, vector_at(which.data()), y);
 }
 
 // Upper halves of words without their sign.
 HWY_INLINE V size_of(V half) { return _mm512_and_si512(half, halves(0x7fff)); }
 
-// Of an upper half its bin.
+// Of an upper half its bin, in the lower byte.
 template <int pages>
 class Cells {
  public:
-  HWY_INLINE explicit Cells(const HeldSteps& s) : low_(halves(s.low)), high_(halves(s.high)) {
-    for (int i = 0; i < count; ++i) part_[i] = _mm512_load_si512(s.cells.data() + 32 * i);
-  }
+  HWY_INLINE explicit Cells(const HeldSteps& s)
+      : low_(halves(s.low)),
+        high_(halves(s.high)),
+        first_(_mm512_load_si512(s.cells.data())),
+        second_(_mm512_load_si512(s.cells.data() + 32)) {}
   HWY_INLINE V operator[](V half) const {
-    const V size = size_of(half);
-    const V inside = _mm512_sub_epi16(_mm512_min_epu16(_mm512_max_epu16(size, low_), high_), low_);
-    const V side = _mm512_and_si512(_mm512_srli_epi16(half, pages > 1 ? 9 : 10),
-                                    halves(HeldSteps::exponents(pages)));
-    const V cell = at(_mm512_or_si512(_mm512_srli_epi16(inside, 7), side));
+    const V size = _mm512_min_epu16(_mm512_max_epu16(size_of(half), low_), high_);
+    const V inside = _mm512_sub_epi16(size, low_);
+    const V cell = at(_mm512_srli_epi16(inside, 7));
     const V left_out = _mm512_and_si512(cell, halves(15));
     return _mm512_add_epi16(_mm512_srli_epi16(cell, 4), _mm512_srlv_epi16(inside, left_out));
   }
 
  private:
-  static constexpr int count = pages > 1 ? 4 : 2;
   HWY_INLINE V at(V place) const {
-    const V low = _mm512_permutex2var_epi16(part_[0], place, part_[1]);
-    if constexpr (pages == 1) return low;
-    const V high = _mm512_permutex2var_epi16(part_[2 % count], place, part_[3 % count]);
-    return _mm512_mask_blend_epi16(_mm512_test_epi16_mask(place, halves(64)), low, high);
+    if constexpr (pages == 1) return _mm512_permutexvar_epi16(place, first_);
+    return _mm512_permutex2var_epi16(first_, place, second_);
   }
-  V part_[count], low_, high_;
+  V low_, high_, first_, second_;
 };
 
-// The step that a bin names: two tables of bins where one page of steps is not enough.
+// Of steps that bear their numbers' signs the codes.
 template <int pages>
-class Bins {
+class Codes {
  public:
-  HWY_INLINE explicit Bins(const std::uint8_t* bins) : first_(bins), second_(bins + 256) {}
-  HWY_INLINE V operator[](Parts bin) const {
-    if constexpr (pages == 1) return first_[bin.lower];
-    const auto second = _mm512_test_epi8_mask(bin.upper, _mm512_set1_epi8(1));
-    return _mm512_mask_blend_epi8(second, first_[bin.lower], second_[bin.lower]);
+  using Sides = std::array<std::array<std::uint8_t, 2 * HeldSteps::page>, 2>;
+  HWY_INLINE explicit Codes(const Sides& codes)
+      : above_(codes[0].data()), below_(codes[1].data()) {}
+  HWY_INLINE V operator[](V step) const {
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(step), above_[step], below_[step]);
   }
 
  private:
-  Bytes<pages == 1 ? 2 : 4> first_, second_;
+  Bytes<pages> above_, below_;
 };
-
-// Which of 64 numbers, in bytes that begin with the lowest, lie below others.
-using Below = __mmask64;
-HWY_INLINE Below or_above(Below below, V part, V other) {
-  return _mm512_cmplt_epu8_mask(part, other) | _mm512_mask_cmpeq_epu8_mask(below, part, other);
-}
-
-HWY_INLINE V without_sign(V upper_bytes) {
-  return _mm512_and_si512(upper_bytes, _mm512_set1_epi8(0x7f));
-}
 
 // Infinity or NaN, by such halves.
 HWY_INLINE bool has_no_number(V size) { return _mm512_cmpge_epu16_mask(size, halves(0x7f80)) != 0; }
@@ -139,52 +133,64 @@ void climb_no_numbers(const Stairs& stairs, const std::uint32_t* words, std::siz
     if ((words[i] & 0x7fffffff) >= 0x7f800000) codes[i] = climbed(stairs, words + i);
 }
 
-// 64 words' halves.
+// The words whose bytes these are, the lowest first, 16 to a vector.
 struct Words {
-  Parts x, y;
-  HWY_INLINE explicit Words(const std::uint32_t* words)
-      : x(halves_of(at(words, 0), at(words, 1))), y(halves_of(at(words, 2), at(words, 3))) {}
-
- private:
-  static HWY_INLINE V at(const std::uint32_t* words, int part) {
-    return _mm512_loadu_si512(words + 16 * part);
+  V part[4];
+  HWY_INLINE Words(V first, V second, V third, V fourth) {
+    const V low = _mm512_unpacklo_epi8(first, second), high = _mm512_unpackhi_epi8(first, second),
+            upper_low = _mm512_unpacklo_epi8(third, fourth),
+            upper_high = _mm512_unpackhi_epi8(third, fourth);
+    part[0] = _mm512_unpacklo_epi16(low, upper_low);
+    part[1] = _mm512_unpackhi_epi16(low, upper_low);
+    part[2] = _mm512_unpacklo_epi16(high, upper_high);
+    part[3] = _mm512_unpackhi_epi16(high, upper_high);
   }
 };
+
+// By its sign, which of 16 numbers lie nearer to zero than their steps.
+HWY_INLINE V past(const std::uint32_t* words, V steps) {
+  return _mm512_sub_epi32(_mm512_and_si512(vector_at(words), _mm512_set1_epi32(0x7fffffff)), steps);
+}
+HWY_INLINE __mmask64 nearer(const std::uint32_t* words, const Words& steps) {
+  const V low = _mm512_packs_epi32(past(words, steps.part[0]), past(words + 16, steps.part[1])),
+          high =
+              _mm512_packs_epi32(past(words + 32, steps.part[2]), past(words + 48, steps.part[3]));
+  return _mm512_movepi8_mask(_mm512_packs_epi16(low, high));
+}
 
 // So many times 64 words have their steps found before any is climbed: the processor has more of
 // them under way where what each waits for is short.
 constexpr std::size_t groups = 16;
 
-// Delivers the largest upper halves without their sign, too.
+// Delivers the largest upper halves without their sign, too. Of a step's byte the highest bit is
+// its number's sign.
 template <int pages>
 HWY_INLINE V find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
                         V* step) {
   const Cells<pages> bin(s);
-  const Bins<pages> steps(s.bins.data());
+  const Bytes<2 * pages> steps(s.bins.data());
   V largest = _mm512_setzero_si512();
   for (std::size_t i = 0; i < count; ++i) {
-    const Words w(words + 64 * i);
-    largest = _mm512_max_epu16(largest, _mm512_max_epu16(size_of(w.x.upper), size_of(w.y.upper)));
-    step[i] = steps[bytes_of(bin[w.x.upper], bin[w.y.upper])];
+    const V x = upper_halves(words + 64 * i), y = upper_halves(words + 64 * i + 32);
+    largest = _mm512_max_epu16(largest, _mm512_max_epu16(size_of(x), size_of(y)));
+    const V signs = _mm512_and_si512(bytes_of(x, upper_bytes, y), _mm512_set1_epi8(-128));
+    step[i] = _mm512_or_si512(steps[bytes_of(bin[x], lower_bytes, bin[y])], signs);
   }
   return largest;
 }
 
 template <int pages>
 HWY_INLINE void climb_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
-                            const V* step_of, std::uint8_t* codes) {
+                            const V* steps, std::uint8_t* codes) {
   const Bytes<pages> first(s.word[0].data()), second(s.word[1].data()), third(s.word[2].data()),
-      fourth(s.word[3].data()), before(s.before.data()), behind(s.behind.data());
+      fourth(s.word[3].data());
+  const Codes<pages> before(s.before), behind(s.behind);
+  const V in_turn = vector_at(fours_in_turn.data());
   for (std::size_t i = 0; i < count; ++i) {
-    const Words w(words + 64 * i);
-    const V step = step_of[i];
-    const Parts low = bytes_of(w.x.lower, w.y.lower), high = bytes_of(w.x.upper, w.y.upper);
-    Below below = _mm512_cmplt_epu8_mask(low.lower, first[step]);
-    below = or_above(below, low.upper, second[step]);
-    below = or_above(below, high.lower, third[step]);
-    below = or_above(below, without_sign(high.upper), fourth[step]);
-    const V code = _mm512_mask_blend_epi8(below, behind[step], before[step]);
-    _mm512_storeu_si512(codes + 64 * i, code);
+    const V step = steps[i];
+    const Words at(first[step], second[step], third[step], fourth[step]);
+    const V code = _mm512_mask_blend_epi8(nearer(words + 64 * i, at), behind[step], before[step]);
+    _mm512_storeu_si512(codes + 64 * i, _mm512_permutexvar_epi32(in_turn, code));
   }
 }
 
@@ -220,7 +226,7 @@ std::size_t climb_held([[maybe_unused]] const Stairs& stairs,
 #if WIDTHWISE_VBMI
   if (stairs.held.pages == 0 || !has_vbmi()) return 0;
   return stairs.held.pages == 1 ? climb_vectors<1>(stairs, words, n, codes)
-                                : climb_vectors<4>(stairs, words, n, codes);
+                                : climb_vectors<2>(stairs, words, n, codes);
 #else
   return 0;
 #endif

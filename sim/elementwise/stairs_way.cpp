@@ -92,79 +92,85 @@ constexpr std::uint32_t exponent_halves = 128;  // upper halves with one exponen
 
 constexpr std::uint32_t upper_half(std::uint32_t word) { return (word & ~sign) >> 16; }
 
-// No bin tells two steps of one upper half apart, of which `put` lets the first begin it.
-bool are_apart(const std::vector<Step>& steps) {
-  const auto same_half = [](const Step& x, const Step& y) { return x.word >> 16 == y.word >> 16; };
-  return std::ranges::adjacent_find(steps.begin() + 1, steps.end(), same_half) == steps.end();
+// The words without their sign at which either side has a step.
+std::vector<std::uint32_t> words_of(const Sides& sides) {
+  std::vector<std::uint32_t> words;
+  for (const auto& steps : sides)
+    for (std::size_t i = 1; i < steps.size(); ++i) words.push_back(steps[i].word & ~sign);
+  std::ranges::sort(words);
+  const auto again = std::ranges::unique(words);
+  words.erase(again.begin(), again.end());
+  return words;
+}
+
+// No bin tells two steps of one upper half apart.
+bool are_apart(const std::vector<std::uint32_t>& words) {
+  return std::ranges::adjacent_find(words, {}, upper_half) == words.end();
 }
 
 // The lowest digits that a bin may leave out, if no two steps are to share one.
-int digits_left_out(const std::vector<Step>& steps, std::uint32_t cell) {
+int digits_left_out(const std::vector<std::uint32_t>& words, std::uint32_t cell) {
   int digits = 7;
-  for (std::size_t i = 2; i < steps.size(); ++i) {
-    const std::uint32_t below = upper_half(steps[i - 1].word) - cell,
-                        above = upper_half(steps[i].word) - cell;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::uint32_t below = upper_half(words[i - 1]) - cell,
+                        above = upper_half(words[i]) - cell;
     if (below < exponent_halves && above < exponent_halves)
       digits = std::min(digits, static_cast<int>(std::bit_width(below ^ above)) - 1);
   }
   return digits;
 }
 
-// How far steps and bins are filled.
-struct Filled {
-  std::size_t steps = 0, bins = 0;
-};
-
-void hold_step(HeldSteps& z, std::size_t at, const Step& step, std::uint8_t before) {
-  for (std::size_t k = 0; k < z.word.size(); ++k)
-    z.word[k][at] = static_cast<std::uint8_t>((step.word & ~sign) >> 8 * k);
-  z.before[at] = before;
-  z.behind[at] = step.code;
-}
-
-// One side's, behind those that there are; false where there is no room for its bins.
-bool hold_side(HeldSteps& z, const std::vector<Step>& steps, std::size_t cell, Filled& filled) {
-  const std::size_t first = filled.steps;
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    hold_step(z, filled.steps++, steps[i], steps[i - 1].code);
+// False where there is no room for all bins.
+bool hold_bins(HeldSteps& z, const std::vector<std::uint32_t>& words) {
   const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
-  std::size_t next = 1;
-  for (std::uint32_t half = z.low; half < z.high; half += exponent_halves, ++cell) {
-    const int left_out = digits_left_out(steps, half);
+  std::size_t next = 0, filled = 0, cell = 0;
+  for (std::uint32_t half = z.low; half < z.high; half += exponent_halves) {
+    const int left_out = digits_left_out(words, half);
     const std::size_t above = (half - z.low) >> left_out;
-    z.cells[cell] =
-        static_cast<std::uint16_t>((filled.bins - above) << 4 | static_cast<std::size_t>(left_out));
+    z.cells[cell++] =
+        static_cast<std::uint16_t>((filled - above) << 4 | static_cast<std::size_t>(left_out));
     for (std::uint32_t at = half; at < half + exponent_halves; at += 1U << left_out) {
-      if (filled.bins == most) return false;
-      while (next + 1 < steps.size() && upper_half(steps[next].word) < at) ++next;
-      z.bins[filled.bins++] = static_cast<std::uint8_t>(first + next - 1);
+      if (filled == most) return false;
+      while (next + 1 < words.size() && upper_half(words[next]) < at) ++next;
+      z.bins[filled++] = static_cast<std::uint8_t>(next);
     }
   }
   return true;
 }
 
-bool hold_both(HeldSteps& z, const Sides& sides) {
-  const int exponents = HeldSteps::exponents(z.pages);
-  if (z.high - z.low >= exponents * static_cast<int>(exponent_halves)) return false;
-  Filled filled;
-  return hold_side(z, sides[0], 0, filled) &&
-         hold_side(z, sides[1], static_cast<std::size_t>(exponents), filled);
+void hold_words(HeldSteps& z, const std::vector<std::uint32_t>& words) {
+  for (std::size_t at = 0; at < words.size(); ++at)
+    for (std::size_t k = 0; k < z.word.size(); ++k)
+      z.word[k][at] = static_cast<std::uint8_t>(words[at] >> 8 * k);
 }
 
-// In as few pages as hold them, if any do and each side has a step.
-void hold(HeldSteps& z, const Sides& sides) {
-  std::uint32_t low = infinity >> 16, high = 0;
-  for (const auto& steps : sides) {
-    if (steps.size() < 2 || !are_apart(steps)) return;
-    low = std::min(low, upper_half(steps[1].word));
-    high = std::max(high, upper_half(steps.back().word));
+// A step that the other side alone has leaves the code as it is.
+void hold_codes(HeldSteps& z, const std::vector<std::uint32_t>& words, const Sides& sides) {
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    auto step = sides[side].begin();
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      z.before[side][at] = step->code;
+      if (step + 1 != sides[side].end() && (step[1].word & ~sign) == words[at]) ++step;
+      z.behind[side][at] = step->code;
+    }
   }
+}
+
+// In as few pages as hold them, if any do.
+void hold(HeldSteps& z, const Sides& sides) {
+  const std::vector<std::uint32_t> words = words_of(sides);
+  if (words.empty() || !are_apart(words)) return;
+  const std::uint32_t low = upper_half(words.front()), high = upper_half(words.back());
   z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
   z.high = static_cast<std::uint16_t>(high | (exponent_halves - 1));
-  const std::size_t steps = sides[0].size() + sides[1].size() - 2;
-  for (const int pages : {1, 4}) {
+  const int exponents = (z.high - z.low) / static_cast<int>(exponent_halves) + 1;
+  for (const int pages : {1, 2}) {
     z.pages = pages;
-    if (steps <= static_cast<std::size_t>(pages * HeldSteps::page) && hold_both(z, sides)) return;
+    if (words.size() > static_cast<std::size_t>(pages * HeldSteps::page) ||
+        exponents > HeldSteps::exponents(pages) || !hold_bins(z, words))
+      continue;
+    hold_words(z, words);
+    return hold_codes(z, words, sides);
   }
   z.pages = 0;
 }

@@ -34,7 +34,9 @@ constexpr const char* formats[] = {"posit8es0",
                                    "table(0,1,nan)",
                                    "table(1,-1)",
                                    "posit8es3",
-                                   "table(-1,0,1.5e-10,1,1.5)"};
+                                   "table(-1,0,1.5e-10,1,1.5)",
+                                   "table(-3,-0.7,0,1,1.9,6)",
+                                   "table(0,0.5,1,3)"};
 constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rno, RoundingMode::rnz,
                                   RoundingMode::rtz, RoundingMode::rup, RoundingMode::raz};
 
@@ -136,21 +138,22 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   CHECK(way("takum6", convert, binary32, {RoundingMode::rup}, false, 1000) == "integers");
 }
 
-TEST_CASE("stairs of few steps, or of 256 that are not too far apart, are held in vectors") {
+TEST_CASE("stairs that both sides of zero climb alike, or far apart, are held in vectors") {
   const auto pages = [](const char* to, RoundingMode mode = RoundingMode::rne) {
     const std::vector<Format> from{binary32};
     const auto stairs = elements::stairs_of(
         {Operation::convert, parse_format(to), Env{mode}, from, false, 1 << 20});
     return stairs->held.pages;
   };
-  for (const char* to : {"table(nf4)", "table(fp4)", "table(-1,-0.9,0,2,2.2)"})
+  for (const char* to : {"table(nf4)", "table(fp4)", "table(-1,-0.9,0,2,2.2)", "table(0,1,nan)"})
     CHECK_MESSAGE(pages(to) == 1, to);
-  CHECK(pages("table(dynamic8)") == 4);
-  CHECK(pages("table(dynamic8)", RoundingMode::rtz) == 4);
-  CHECK(pages("posit8es0", RoundingMode::rna) == 0);  // which leaves 0 at once
-  CHECK(pages("table(0,1,nan)") == 0);                // no step below 0
-  CHECK(pages("table(-1,0,1.5e-10,1)") == 4);         // 34 exponents
-  CHECK(pages("table(-1,0,5e-20,1)") == 0);
+  CHECK(pages("table(dynamic8)") == 2);
+  CHECK(pages("table(dynamic8)", RoundingMode::rtz) == 2);
+  CHECK(pages("table(dynamic8)", RoundingMode::rup) == 0);  // below 0 each lies one word further
+  CHECK(pages("table(-1.001,0,1)") == 0);                   // both in one upper half
+  CHECK(pages("posit8es0", RoundingMode::rna) == 0);        // which leaves 0 at once
+  CHECK(pages("table(-1,0,1.5e-10,1.5)") == 2);             // 34 exponents
+  CHECK(pages("table(-1,0,5e-20,1.5)") == 0);
 }
 
 // What is beside a code in its byte is not looked at.
