@@ -20,7 +20,7 @@ def operand(name: str, x: Any, format: Format | None) -> Any:
     if isinstance(x, CodeArray):
         return x
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
-        wanted = f"'{format}'" if format else "format"
+        wanted = f"'{said(format)}'" if format else "format"
         raise TypeError(
             f"{name} is {kind_of(x)}; an Array or unsigned integers (codes) are wanted. "
             f"Values are taken by ww.array({name}, {wanted})"

@@ -13,6 +13,7 @@ import numpy as np
 from . import _widthwise as core
 from ._device import gpu_of
 from ._engines import check
+from ._format_texts import said
 from ._metrics import (
     ALL_METRICS,
     METRICS,
@@ -92,7 +93,7 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
             raise ValueError(f"{name} is empty; give it a value at least, as {name}=[…]")
         if "{" + name not in text:
             raise ValueError(
-                f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
+                f"{name} is no parameter of {said(text)!r}: write {{{name}}} where it stands there"
             )
     if (count := math.prod(map(len, chosen))) > MOST_UNITS:
         raise ValueError(
@@ -103,11 +104,13 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         return Grid([text.format(**row) for row in rows], rows)
     except (IndexError, ValueError) as why:
         raise ValueError(
-            f"text = {text!r}: its braces hold no parameter's name ({why}); write {{e}} and e=[…]"
+            f"text = {said(text)!r}: its braces hold no parameter's name ({why}); write {{e}} and "
+            "e=[…]"
         ) from None
     except KeyError as missing:
         raise ValueError(
-            f"{text!r} has a parameter {missing.args[0]} without values: give {missing.args[0]}=[…]"
+            f"{said(text)!r} has a parameter {missing.args[0]} without values: give "
+            f"{missing.args[0]}=[…]"
         ) from None
 
 
@@ -483,7 +486,7 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
             try:
                 block_formats(unit)
             except ValueError as why:
-                raise ValueError(f"unit {unit.text} scales its blocks: {why}") from None
+                raise ValueError(f"unit {said(unit.text)} scales its blocks: {why}") from None
 
 
 def values(name: str, x: Any) -> np.ndarray:

@@ -4,6 +4,7 @@
 
 #include "arguments.hpp"
 #include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise {
@@ -71,7 +72,7 @@ std::string to_string(const SingleOperation& s) {
 void check(const SingleOperation& s) {
   if (const auto wrong = fault(s))
     throw std::invalid_argument(
-        fmt::format("{}: {}: {}", to_string(s.op), wrong->field, wrong->message));
+        fmt::format("{}: {}: {}", to_string(s.op), wrong->field, said(wrong->message)));
 }
 
 namespace {

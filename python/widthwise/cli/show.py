@@ -17,6 +17,7 @@ from .._codes import flag_names, integers, readable
 from .._create import INVALID, array, from_bits
 from .._files import INDEX
 from .._format import Format, as_format
+from .._format_texts import said
 from .._formats import formats
 from .._info import findings
 from .._spelling import called
@@ -231,7 +232,8 @@ def operand(text: str, format: Format, name: str) -> Array:
         raise ValueError(re.sub(r"^(x|bits\[0\])", name, str(why))) from None
     if raised & INVALID and not format.has_nan:
         raise ValueError(
-            f"{name} = {text}: {format} has no such number, and no NaN; take a format that has one"
+            f"{name} = {text}: {said(format)} has no such number, and no NaN; take a format "
+            "that has one"
         )
     return z
 
