@@ -190,7 +190,7 @@ def verify_operation(
     try:
         count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, bits)
     except ValueError as why:
-        raise ValueError(f"what = {op!r}: {why}") from None
+        raise ValueError(f"what = {op!r}: {why}: {OF_LINES}") from None
     failures = []
     for i, code, raised in found:
         given = [f"{code_at(bits, x.format, i):#x}" for x, bits in zip(arrays, codes, strict=True)]
@@ -199,6 +199,9 @@ def verify_operation(
         failures.append(f"{op}({', '.join(given)}): MPFR has {theirs}, this is {ours}")
     title = f"{op} of {', '.join(str(x.format) for x in arrays)} to {out}, {rounding}"
     return Verdict(title, f"MPFR {core.mpfr_version}", flags.size, count, failures)
+
+
+OF_LINES = "ww.verify(…, vectors='lines.txt'), or widthwise verify --op"
 
 
 def code_at(bits: np.ndarray, format: Format, i: int) -> int:
