@@ -162,7 +162,7 @@ class SweepResult(Titled, Findings):
         if not np.isfinite(found[metric][:1]).all():
             raise ValueError(
                 f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
-                f"{found.rows[0][0]}: none is finite; {self._way_on()}"
+                f"{said(found.rows[0][0])}: none is finite; {self._way_on()}"
             )
         if whole("count", count) < 1:
             raise ValueError("count = 0: one row at least is wanted")

@@ -368,6 +368,7 @@ def test_compensated_sums_and_studies_take_tables():
 
 LONG, OTHER = (ww.Format(f"table({','.join(map(str, range(i, i + 4000)))})") for i in (0, 1))
 SHORT = r"table\(0,1,2,3,… of 4000 values\)"
+SUMS = f"mac({LONG}, sum=e5m10)"
 REFUSALS = (ValueError, TypeError, KeyError, AttributeError)
 REFUSED = {
     "NaN": lambda x, y: ww.array([math.nan], x.format),
@@ -394,6 +395,9 @@ REFUSED = {
     "blocks to a unit": lambda x, y: ww.matmul(blocks_of(x), blocks_of(x), unit="mac(e5m10)"),
     "random bits": lambda x, y: ww.blocks([1.0], f"block({x.format},1,ue4m3fn)", rounding="sr64"),
     "a grid": lambda x, y: ww.grid(f"mac({x.format}, sum=e{{e}}m10)"),
+    "a study's units": lambda x, y: ww.study.accumulation(x, None, SUMS).ulps["mac(e5m10)"],
+    "the best of a sweep": lambda x, y: ww.sweep(SUMS, [1.0], [np.inf]).best("max_abs"),
+    "a width": lambda x, y: ww.study.smallest_width(f"mac({x.format})", [4], x, tolerance=0),
     "studies": lambda x, y: ww.study.stagnation(x, x, f"pairwise({x.format}, sum=e5m10)"),
 }
 

@@ -376,7 +376,7 @@ def type_of(text: str) -> str:
     """The type of a checkpoint that has a format's numbers."""
     kind = kinds().get(str(Format(text)))
     if kind is None:
-        raise ValueError(f"--format = {text}: back to one of {', '.join(FLOATS.values())}")
+        raise ValueError(f"--format = {said(text)}: back to one of {', '.join(FLOATS.values())}")
     return kind
 
 

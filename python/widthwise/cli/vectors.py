@@ -133,7 +133,7 @@ def lines_of(options: argparse.Namespace) -> DesignVectors | FlopocoVectors | No
         for name in ("format", "to"):
             if text := getattr(options, name):
                 raise ValueError(
-                    f"--{name} = {text}: {said(options.op)} has its formats; take none"
+                    f"--{name} = {said(text)}: {said(options.op)} has its formats; take none"
                 )
         for name in ("rounding", "tininess", "nan"):
             if text := getattr(options, name):
@@ -152,7 +152,7 @@ def lines_of(options: argparse.Namespace) -> DesignVectors | FlopocoVectors | No
         return None
     for name in ("tininess", "nan"):
         if text := getattr(options, name):
-            raise ValueError(f"--{name} = {text}: FloPoCo's words leave no choice; take none")
+            raise ValueError(f"--{name} = {said(text)}: FloPoCo's words leave no choice; take none")
     return FlopocoVectors(options.op, options.format, options.to, options.rounding or "rne")
 
 

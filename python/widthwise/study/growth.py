@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Work, operand, spread
+from .._format_texts import said
 from .._metrics import magnitude
 from .._missing import asks_for
 from .._settings import How, share
@@ -44,7 +45,7 @@ class OfUnits(dict[str, np.ndarray]):
         for own, unit in self.units.items():
             if unit == wanted:
                 return self[own]
-        raise KeyError(f"{name!r}: the units are {', '.join(self)}")
+        raise KeyError(f"{said(name)!r}: the units are {said(', '.join(self))}")
 
 
 class ErrorGrowth(Titled):

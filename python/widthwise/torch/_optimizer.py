@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
+from .._format_texts import said
 from .._host import check_format, env_of, text
 from ._by_name import ByName, Change, by_name, check_globs, nameless, names_among, names_in
 from ._quantize import quantize
@@ -438,7 +439,7 @@ def change(name: str, told: Any, rounding: str) -> Change | None:
     try:
         check_format(text(told))
     except ValueError as why:
-        raise ValueError(f"{name} = {told!r}: {why}") from None
+        raise ValueError(f"{name} = {said(told)!r}: {why}") from None
     return ToFormat(text(told), rounding)
 
 
