@@ -13,6 +13,7 @@
 #include "tables.hpp"
 #include "upload.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::cuda {
@@ -30,7 +31,7 @@ void check_element(const Format& f, const Rounding& r) {
     throw std::invalid_argument(fmt::format(
         "elements of {} need {} digits of working precision, and a GPU's threads have {} for "
         "blocks; x.to_device('cpu') brings the numbers here",
-        to_string(f), needed, most));
+        said(f), needed, most));
 }
 
 Buffer zeros(Device& device, std::size_t words) {

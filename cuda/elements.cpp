@@ -11,6 +11,7 @@
 #include "tables.hpp"
 #include "values.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::cuda {
@@ -96,7 +97,7 @@ auto with_integers(const Wanted& w, const F& f) {
   throw std::invalid_argument(
       fmt::format("{}: {} digits of working precision are needed, a GPU's threads have 256; "
                   "compute on the CPU",
-                  w.what, w.digits));
+                  said(w.what), w.digits));
 }
 #undef WIDTHWISE_KERNELS_OF
 

@@ -15,6 +15,7 @@
 #include "product.hpp"
 #include "running.hpp"
 #include "trace.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
@@ -208,11 +209,11 @@ namespace {
 
 // Throws where a GPU does not take a task, with its reason.
 void check_taken(const ProductTask& task, Device& device) {
-  const Opinion said = opinion(task, "cuda", device);
-  if (said.takes) return;
+  const Opinion answer = opinion(task, "cuda", device);
+  if (answer.takes) return;
   throw std::invalid_argument(
       fmt::format("{} does not take unit {}: {}; bring the operands here, where other engines do",
-                  device.name(), to_string(task.unit), said.reason));
+                  device.name(), said(task.unit), said(answer.reason)));
 }
 
 }  // namespace

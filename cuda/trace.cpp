@@ -12,6 +12,7 @@
 #include "sim/dot/wires.hpp"
 #include "supplied.hpp"
 #include "unit_threads.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
@@ -101,7 +102,7 @@ std::vector<TraceRow> trace(Device& device, const ProductTask& task, const Matri
     throw std::invalid_argument(fmt::format(
         "unit {}: numbers of {} bits on their way, and by supplied products a GPU traces {}; bring "
         "the operands here, where any is traced",
-        to_string(task.unit), bits, medium));
+        said(task.unit), bits, medium));
   return traced_in<Wide<12>, Wide<12>>(device, task, p, row, column,
                                        {{source, "trace_large"}, {}, {}});
 }

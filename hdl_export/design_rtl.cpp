@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "unit_shape.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
@@ -35,18 +36,18 @@ void refuse_options_of_units(const std::string& text, std::string_view what,
 }
 
 void check(const SingleOperation& s, const ExportOptions& options) {
-  refuse_options_of_units(to_string(s), "an operation", options);
+  refuse_options_of_units(said(s), "an operation", options);
   check_port(s.rounding, options);
 }
 
 // Of a design that has no random bits, either.
 template <class D>
 void refuse_options(const D& design, std::string_view what, const ExportOptions& options) {
-  refuse_options_of_units(to_string(design), what, options);
+  refuse_options_of_units(said(design), what, options);
   if (options.generator)
     throw std::invalid_argument(
         fmt::format("options.generator of {}: it takes no random bits; leave options.generator out",
-                    to_string(design)));
+                    said(design)));
 }
 
 void check(const BlockQuantisation& q, const ExportOptions& options) {

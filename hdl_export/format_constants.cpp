@@ -8,6 +8,7 @@
 
 #include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
 #include "widthwise/system/fixed.hpp"
@@ -145,7 +146,7 @@ void require_known(const Format& f) {
   throw std::invalid_argument(
       fmt::format("{}: its codes have {} bits, and exported hardware looks up codes to {}; write "
                   "operands in a float or in fixed point with astype, or leave it to the simulator",
-                  to_string(f), f.width(), most_bits));
+                  said(f), f.width(), most_bits));
 }
 
 void require_rounded(const Format& f) {
@@ -153,7 +154,7 @@ void require_rounded(const Format& f) {
   throw std::invalid_argument(fmt::format(
       "{}: exported hardware reads tables and rounds to floats, fixed point, posits and takums; "
       "name one of these for results, or leave it to the simulator",
-      to_string(f)));
+      said(f)));
 }
 
 void add_format(Entries& x, const Format& f) {

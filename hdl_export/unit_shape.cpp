@@ -6,6 +6,7 @@
 
 #include "format_constants.hpp"
 #include "widthwise/datapath/block.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"
 
@@ -100,7 +101,7 @@ UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
 }  // namespace
 
 void refuse(const std::string& what, const std::string& instead) {
-  throw std::invalid_argument(fmt::format("rtl: {} is not built; {}", what, instead));
+  throw std::invalid_argument(fmt::format("rtl: {} is not built; {}", said(what), instead));
 }
 
 UnitShape shape_of(const Unit& u, const RtlOptions& options) {

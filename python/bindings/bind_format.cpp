@@ -1,5 +1,6 @@
 #include "bind.hpp"
 #include "codes.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
@@ -93,5 +94,6 @@ void bind_format(py::module_& m) {
     const auto values = table_values(f);
     return std::vector<double>(values.begin(), values.end());
   });
+  m.def("said", [](std::string_view text) { return said(text); });
   m.attr("precision_limit") = max_precision;
 }

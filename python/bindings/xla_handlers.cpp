@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "widthwise/sim/rounded_values.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 #include "xla/ffi/api/ffi.h"
 
@@ -33,12 +34,12 @@ ffi::Error refused(Unheld found, const Format& to) {
       return ffi::Error::InvalidArgument(
           fmt::format("x has NaN among its numbers, and {} has none; put a number in its place, or "
                       "take a format that has one",
-                      to_string(to)));
+                      said(to)));
     case Unheld::infinity:
       return ffi::Error::InvalidArgument(
           fmt::format("x has infinities among its numbers, and {} has none and does not saturate; "
                       "take overflow=saturate, or put numbers in their place",
-                      to_string(to)));
+                      said(to)));
   }
   return ffi::Error::Internal("what was found in x has no name");
 }

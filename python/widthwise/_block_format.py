@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _widthwise as core
 from ._format import Format
+from ._format_texts import said
 from .containers.scheme import is_affine
 
 NAMES = ("mx", "nvfp")  # how those of blocks begin, and of nothing else
@@ -90,7 +91,9 @@ class BlockFormat:
         return cls(f"bfp({mantissa},{shape_text(block)},e{exponent})")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a format does not change; write another one, as '{self};scale=ceil'")
+        raise AttributeError(
+            f"a format does not change; write another one, as '{said(self)};scale=ceil'"
+        )
 
     def __str__(self) -> str:
         return self._text

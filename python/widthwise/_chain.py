@@ -12,6 +12,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._elementwise import SETTINGS
 from ._format import Format, as_format
+from ._format_texts import said
 from ._operands import broadcast, operand
 from ._settings import checked_seed
 
@@ -91,6 +92,6 @@ def step_format(name: str, wanted: Any, formats: dict[str, Format]) -> Format:
     if wanted is not None:
         return as_format(wanted)
     if len(set(formats.values())) > 1:
-        listed = " and ".join(f"{x} is {f}" for x, f in formats.items())
+        listed = " and ".join(f"{x} is {said(f)}" for x, f in formats.items())
         raise TypeError(f"step {name!r}: {listed}; name the result's format in its settings")
     return next(iter(formats.values()))

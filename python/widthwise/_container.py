@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ._format_texts import said
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -55,11 +57,11 @@ def as_operand(name: str, x: Any, format: Format, unit: Unit) -> str:
     """What makes of values what a unit takes."""
     values = f"{name}.to_float64()" if hasattr(x, "to_float64") else name
     if unit.scale_format is None or unit.scale_block is None or name not in ("a", "b"):
-        return f"ww.array({values}, '{format}')"
+        return f"ww.array({values}, '{said(format)}')"
     from ._block_format import BlockFormat
 
     blocks = BlockFormat.of(format, unit.scale_block, unit.scale_format)
-    return f"ww.blocks({values}, '{blocks}') along the axis that is summed"
+    return f"ww.blocks({values}, '{said(blocks)}') along the axis that is summed"
 
 
 def without_tensor_scale(name: str, x: Any, scale: Any, unit: Unit) -> tuple[Any, Any]:
@@ -68,7 +70,7 @@ def without_tensor_scale(name: str, x: Any, scale: Any, unit: Unit) -> tuple[Any
     if apart.tensor_scale not in (None, 1):
         raise ValueError(
             f"{name} has a tensor scale, {apart.tensor_scale:.9g}, which multiplies a unit's sums "
-            f"once they are done; pass blocks without it: ww.blocks(x, '{x.format}', "
+            f"once they are done; pass blocks without it: ww.blocks(x, '{said(x.format)}', "
             "tensor_scale=1)"
         )
     return apart.elements, apart.scales

@@ -17,6 +17,7 @@ from ._array import Array
 from ._compare import isnan
 from ._export import design_text
 from ._format import Format
+from ._format_texts import said
 from ._unit import Unit, as_unit, units
 from ._vector_lines import BATCH, Column, VectorLines
 from ._verify import random_codes
@@ -51,7 +52,7 @@ def design_ports(canonical: str, k: int | None) -> tuple[list[Column], Format, i
 
 def operation_ports(text: str, k: int | None) -> tuple[list[Column], Format, int]:
     if k not in (None, 1):
-        raise ValueError(f"-k = {k}: {text} is an operation, of one result; take none")
+        raise ValueError(f"-k = {k}: {said(text)} is an operation, of one result; take none")
     op, inner = text[:-1].split("(", 1)
     first, *others = inner.split(", ")
     named = dict(one.split("=", 1) for one in others if "=" in one)
@@ -96,7 +97,7 @@ class DesignVectors(VectorLines):
         status = library().widthwise_model_batch(self.model, self.rounding, *numbers, *at, *outputs)
         if status:
             told = library().widthwise_model_status(status).decode()
-            raise ValueError(f"{self.text}, -k = {self.k}: {told}")
+            raise ValueError(f"{said(self.text)}, -k = {self.k}: {told}")
         return y, flags
 
     def made(self, n: int, seed: int) -> Iterator[str]:

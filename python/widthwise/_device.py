@@ -85,8 +85,8 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         if not isinstance(value, DeviceArray) or (value.format, value.device) != of:
             place = f" on {value.device}" if isinstance(value, Array | DeviceArray) else ""
             raise TypeError(
-                f"a DeviceArray of {of[0]} on {of[1]} is wanted, not {kind_of(value)}{place}; "
-                "x.to_device and x.astype make one"
+                f"a DeviceArray of {said(of[0])} on {of[1]} is wanted, not {kind_of(value)}"
+                f"{place}; x.to_device and x.astype make one"
             )
         if not to._bits.flags.c_contiguous:
             raise ValueError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _format_texts
 from . import _widthwise as core
+from ._format_texts import said
 from ._missing import asks_for
 from ._of_blocks import OfBlocks, refuse_blocks
 from ._settings import integer
@@ -142,7 +143,7 @@ class Format(OfBlocks):
             object.__setattr__(self, name, x)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a format does not change; write another one, as '{self};bias=20'")
+        raise AttributeError(f"a format does not change; write another, as '{said(self)};bias=20'")
 
     def __str__(self) -> str:
         return self._text
@@ -230,7 +231,7 @@ class Format(OfBlocks):
             AttributeError: the format is no table.
         """
         if self.system != "table":
-            raise AttributeError(f"{self} is no table; ww.from_bits has the values of its codes")
+            raise AttributeError(f"{said(self)} is no table; ww.from_bits has its codes' values")
         return tuple(core.table_values(self._core))
 
     @property
@@ -244,7 +245,7 @@ class Format(OfBlocks):
             AttributeError: the format has no exponent field.
         """
         if not self.is_float:
-            raise AttributeError(f"{self} has no exponent field, and no bias")
+            raise AttributeError(f"{said(self)} has no exponent field, and no bias")
         return self._core.bias
 
     @property
@@ -378,7 +379,7 @@ class Format(OfBlocks):
         """A named code's value as (integer, exponent): integer * 2**exponent."""
         code = self._core.codes.get(name)
         if code is None:
-            raise ValueError(f"{self} has no {name}; it has {', '.join(self._core.codes)}")
+            raise ValueError(f"{said(self)} has no {name}; it has {', '.join(self._core.codes)}")
         items = np.frombuffer(code.to_bytes(self._core.item_bytes, "little"), self.dtype)
         _, negative, significand, exponent = core.values(self._core, items)[0]
         return (-significand if negative else significand), exponent

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from . import _widthwise as core
 from ._settings import integer
-
-LISTED = re.compile(r"table\(((?:[^(),]*,){8}[^()]*)\)")
-SAID = 4  # values of a longer list
 
 
 def said(of: Any) -> str:
@@ -17,12 +14,7 @@ def said(of: Any) -> str:
     >>> said("mac(table(0,1,2,3,5,8,13,21,34), sum=e5m10)")
     'mac(table(0,1,2,3,… of 9 values), sum=e5m10)'
     """
-    return LISTED.sub(beginning, str(of))
-
-
-def beginning(table: re.Match[str]) -> str:
-    values = table[1].split(",")
-    return f"table({','.join(values[:SAID])},… of {len(values)} values)"
+    return core.said(str(of))
 
 
 def of_fields(

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _widthwise as core
 from ._format import Format
+from ._format_texts import said
 from ._table import Table
 
 
@@ -16,7 +17,7 @@ def way_of(reader: Callable[[str], Any], name: str) -> str:
         reader(name)
     except (ValueError, TypeError) as why:
         return str(why)
-    return f"ww.{reader.__name__}({name!r}) reads every form"
+    return f"ww.{reader.__name__}({said(name)!r}) reads every form"
 
 
 class Formats(Mapping[str, Format]):
@@ -33,7 +34,7 @@ class Formats(Mapping[str, Format]):
     def __getitem__(self, name: str) -> Format:
         if name in self._named:
             return self._named[name][0]
-        raise KeyError(f"no format is named {name!r}; {way_of(Format, name)}")
+        raise KeyError(f"no format is named {said(name)!r}; {way_of(Format, name)}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._named

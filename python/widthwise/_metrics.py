@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ._swept import Results
 
 
 class Errors:
     """What metrics are made of: computed and exact results, float64 of one shape.
 
     An error is infinite where one of both is no number, as in studies; but an infinity that is the
-    exact result has none.
+    exact result has none. `results` has those computed that binary64 does not hold.
     """
 
-    def __init__(self, computed: np.ndarray, exact: np.ndarray) -> None:
+    def __init__(
+        self, computed: np.ndarray, exact: np.ndarray, results: Results | None = None
+    ) -> None:
         self.computed, self.exact = computed, exact
         finite = np.isfinite(computed) & np.isfinite(exact)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             distance = np.where(finite, np.abs(computed - exact), np.inf)
-        self.absolute = np.where(computed == exact, 0, distance)
+            self.absolute = np.where(computed == exact, 0, distance)
+            self.ratio = np.where(finite, self.absolute / np.abs(exact), self.absolute)
+        if results is not None and results.past.any():
+            self.absolute[results.past], self.ratio[results.past] = results.distances(exact)
 
     @property
     def relative(self) -> np.ndarray:
         """Of exact results other than 0, and of all errors without end."""
-        endless = np.isinf(self.absolute)
-        counts = (self.exact != 0) | endless
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            return np.where(endless, np.inf, self.absolute / np.abs(self.exact))[counts]
+        return self.ratio[(self.exact != 0) | np.isinf(self.absolute)]
+
+
+def magnitude(error: np.ndarray) -> np.ndarray:
+    """What is no number is an infinite error."""
+    return np.where(np.isnan(error), np.inf, np.abs(error))
 
 
 def at_most(values: np.ndarray) -> float:
@@ -82,6 +93,6 @@ def as_metrics(values: Iterable[float]) -> dict[str, float]:
     return found | {"not_finite": int(found["not_finite"])}
 
 
-def norm_of_error(x: np.ndarray, y: np.ndarray) -> float:
+def norm_of_error(x: np.ndarray, y: np.ndarray, results: Results | None = None) -> float:
     """Of x - y; infinite where one of them alone is a number."""
-    return norm(np.where(np.isnan(x) & np.isnan(y), 0, Errors(x, y).absolute))
+    return norm(np.where(np.isnan(x) & np.isnan(y), 0, Errors(x, y, results).absolute))

@@ -52,7 +52,7 @@ def misfit(x: Any, z: Any, flags: np.ndarray, bit: int) -> str:
     given = np.asarray(x, dtype=object).reshape(-1)[i] if z.shape else x
     text = repr(given)
     text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-    return f"{text} is past what {z.format} holds, and is taken as {z.ravel()[i]}"
+    return f"{text} is past what {said(z.format)} holds, and is taken as {z.ravel()[i]}"
 
 
 def tell(kind: str, message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Never
 
 from . import _widthwise as core
+from ._format_texts import said
 
 if TYPE_CHECKING:
     from ._block_format import BlockFormat
@@ -66,6 +67,6 @@ class OfBlocks:
 def refuse_blocks(text: Any) -> Never:
     """Where a format of single numbers is wanted."""
     raise ValueError(
-        f"format = {str(text)!r}: blocks, numbers with a scale, which ww.blocks(x, "
-        f"{str(text)!r}) makes; a format of single numbers is wanted"
+        f"format = {said(text)!r}: blocks, numbers with a scale, which ww.blocks(x, "
+        f"{said(text)!r}) makes; a format of single numbers is wanted"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ def operand(name: str, x: Any, format: Format | None) -> Any:
     if isinstance(x, CodeArray):
         return x
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
-        wanted = f"'{format}'" if format else "format"
+        wanted = f"'{said(format)}'" if format else "format"
         raise TypeError(
             f"{name} is {kind_of(x)}; an Array or unsigned integers (codes) are wanted. "
             f"Values are taken by ww.array({name}, {wanted})"
@@ -31,6 +31,14 @@ def operand(name: str, x: Any, format: Format | None) -> Any:
             f"pass format=, or ww.from_bits({name}, format)"
         )
     return code_array(name, np.asarray(x), format)
+
+
+def check_count(what: str, count: int, given: Sequence[Any]) -> None:
+    if len(given) != count:
+        raise TypeError(
+            f"{what} takes {count} operand{'s' * (count != 1)}, {len(given)} "
+            f"{'was' if len(given) == 1 else 'were'} given"
+        )
 
 
 def operands(named: dict[str, Any], format: Format | None) -> list[Any]:

@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from . import _widthwise as core
-from ._device import gpu_of
 from ._engines import check
+from ._format_texts import said
 from ._metrics import (
     ALL_METRICS,
-    METRICS,
     PARTS,
     USUAL,
-    Errors,
-    as_metrics,
-    norm,
-    norm_of_error,
-    norm_of_numbers,
-    over,
 )
 from ._missing import asks_for
-from ._reading import shortened
 from ._settings import Progress, several, told, whole
 from ._swept import (
+    Request,
     block_formats,
-    computed,
     doubles,
-    draws,
     exact_of,
-    exact_product,
-    rounded_pair,
 )
 from ._table import Findings, Titled
 from ._unit import Several, Unit, as_units
 from .containers.blocks import Blocks
-from .containers.quantise import blocks
 
-TOGETHER = 64  # units on a GPU: what one launch takes
+NOTES = {  # of what has counts in `meta`
+    "no_number": "exact values that are no numbers of binary64",
+    "past": "results that are numbers past binary64's range",
+}
 
 
 class Grid(Sequence[str]):
@@ -92,7 +82,7 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
             raise ValueError(f"{name} is empty; give it a value at least, as {name}=[…]")
         if "{" + name not in text:
             raise ValueError(
-                f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
+                f"{name} is no parameter of {said(text)!r}: write {{{name}}} where it stands there"
             )
     if (count := math.prod(map(len, chosen))) > MOST_UNITS:
         raise ValueError(
@@ -103,11 +93,13 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         return Grid([text.format(**row) for row in rows], rows)
     except (IndexError, ValueError) as why:
         raise ValueError(
-            f"text = {text!r}: its braces hold no parameter's name ({why}); write {{e}} and e=[…]"
+            f"text = {said(text)!r}: its braces hold no parameter's name ({why}); write {{e}} and "
+            "e=[…]"
         ) from None
     except KeyError as missing:
         raise ValueError(
-            f"{text!r} has a parameter {missing.args[0]} without values: give {missing.args[0]}=[…]"
+            f"{said(text)!r} has a parameter {missing.args[0]} without values: give "
+            f"{missing.args[0]}=[…]"
         ) from None
 
 
@@ -149,8 +141,8 @@ class SweepResult(Titled, Findings):
     def _title(self) -> str:
         """What is measured, and against what."""
         a, b = self.meta["a"], self.meta["b"]
-        count = self.meta["no_number"]
-        told = f"; exact values that are no numbers of binary64: {count}" if count else ""
+        counted = ((note, self.meta[key]) for key, note in NOTES.items())
+        told = "".join(f"; {note}: {count}" for note, count in counted if count)
         return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}{told}"
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
@@ -170,18 +162,18 @@ class SweepResult(Titled, Findings):
         if not np.isfinite(found[metric][:1]).all():
             raise ValueError(
                 f"metric = {metric!r}: it is {found[metric][0]} of the best unit, "
-                f"{found.rows[0][0]}: none is finite; {self._way_on()}"
+                f"{said(found.rows[0][0])}: none is finite; {self._way_on()}"
             )
         if whole("count", count) < 1:
             raise ValueError("count = 0: one row at least is wanted")
         return SweepResult(self.columns, found.rows[:count], self.meta)
 
     def _way_on(self) -> str:
-        if self.meta["no_number"]:
+        if self.meta["no_number"] or self.meta["past"]:
             return (
-                "exact values are no numbers of binary64: leave out NaN and infinities among the "
-                "data; where products pass its range, scale the data by a power of two, or ask "
-                "ww.study.accumulation, which has no such range"
+                "exact values or results are no numbers of binary64: leave out NaN and infinities "
+                "among the data; where products pass its range, scale the data by a power of two, "
+                "or ask ww.study.accumulation, which has no such range"
             )
         return "take units of a wider range, or other data"
 
@@ -238,6 +230,8 @@ def sweep(
             takes one more exact product for each unit.
         exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64;
             one past its range, or below it, is a number that no infinity or zero is the same as.
+            A unit's result past its range has its true distance, as far as binary64 has that, and
+            is counted in the title and in `meta`.
         rounding: of values to the units' formats.
         against: 'given', or 'operands': the exact product of each unit's own operands, which
             leaves out what rounding them cost; it has one part alone.
@@ -285,6 +279,7 @@ def sweep(
         "metrics": wanted,
         # Of unit's own operands, each has other ones.
         "no_number": int(np.count_nonzero(~np.isfinite(truth))) if against == "given" else None,
+        "past": request.past,
         "against": "exact" if exact is not None else against,
         "version": core.build_info()["version"],
     }
@@ -323,155 +318,6 @@ def exact_results(exact: Any, x: np.ndarray, y: np.ndarray, options: dict[str, A
     return given
 
 
-class Request:
-    """What is computed of every unit."""
-
-    def __init__(
-        self,
-        a: np.ndarray,
-        b: np.ndarray,
-        given: tuple[Blocks | None, ...],
-        exact: np.ndarray,
-        rounding: str,
-        engine: str,
-        options: dict[str, Any],
-        progress: Callable[[int, int], object],
-    ) -> None:
-        self.a, self.b, self.given, self.exact = a, b, given, exact
-        self.rounding, self.engine, self.options = rounding, engine, options
-        self.progress = progress
-        self.last_operands: tuple[Any, np.ndarray] | None = None
-
-    def measured(
-        self, units: list[Unit], metrics: Sequence[str], against: str
-    ) -> list[dict[str, float]]:
-        """The metrics of each unit: on a GPU many together, and elsewhere one by one."""
-        self.apart = against == "operands" or bool({*PARTS} & {*metrics})
-        self.against = against
-        found: dict[int, dict[str, float]] = {}
-        gpus = {i: gpu for i, unit in enumerate(units) if (gpu := self.gpu(unit)) is not None}
-        for together in self.alike(units, gpus):
-            part = [units[i] for i in together]
-            rows = self.measured_there(gpus[together[0]], part)
-            found |= zip(together, rows, strict=True)
-            self.progress(len(found), len(units))
-        for i, unit in enumerate(units):
-            if i not in found:
-                found[i] = self.measured_here(unit, metrics)
-                self.progress(len(found), len(units))
-        return [found[i] for i in range(len(units))]
-
-    def alike(self, units: list[Unit], chosen: Iterable[int]) -> Iterator[list[int]]:
-        """Those that go to a GPU together: of one exact product."""
-        groups: dict[Any, list[int]] = {}
-        for i in chosen:
-            formats = self.operand_formats(units[i]) if self.apart else None
-            groups.setdefault(formats, []).append(i)
-        for group in groups.values():
-            yield from batched(group, TOGETHER)
-
-    def operand_formats(self, unit: Unit) -> tuple[Any, ...]:
-        of_blocks = block_formats(unit) if unit.scale_format else None
-        return unit.a, unit.b, unit._core.a_keeps, unit._core.b_keeps, of_blocks
-
-    def measured_here(self, unit: Unit, metrics: Sequence[str]) -> dict[str, float]:
-        computed = self.product(unit)
-        of_operands = self.of_operands(unit) if self.apart else self.exact
-        errors = Errors(computed, self.exact if self.against == "given" else of_operands)
-        row = {name: METRICS[name](errors) for name in metrics if name in METRICS}
-        if self.against == "given" and self.apart:
-            row |= self.parts(of_operands, norm_of_error(computed, of_operands))
-        return row
-
-    def measured_there(self, gpu: int, units: list[Unit]) -> list[dict[str, float]]:
-        """The same on a GPU, of units that have one exact product."""
-        cores = [unit._core for unit in units]
-        of_operands = self.of_operands(units[0]) if self.apart else self.exact
-        split = self.apart and self.against == "given"
-        if split and not (np.isfinite(of_operands).all() and norm(of_operands) > 0):
-            return [self.measured_here(unit, [*METRICS]) for unit in units]
-        seen = of_operands if self.against == "operands" else self.exact
-        rows = [as_metrics(values) for values in self.sweep_on(gpu, seen).run(cores, self.seed)]
-        if split:
-            again = self.sweep_on(gpu, of_operands).run(cores, self.seed)
-            for row, values in zip(rows, again, strict=True):
-                accumulated = as_metrics(values)["rel_norm"] * norm(of_operands)
-                row |= self.parts(of_operands, accumulated)
-        return rows
-
-    def parts(self, of_operands: np.ndarray, accumulated: float) -> dict[str, float]:
-        """Both over the norm of the exact product; of_accumulation from the norm of its errors."""
-        whole = norm_of_numbers(self.exact)
-        rounded = norm_of_error(of_operands, self.exact)
-        return dict(zip(PARTS, (over(rounded, whole), over(accumulated, whole)), strict=True))
-
-    @property
-    def seed(self) -> int:
-        return self.options["seed"]
-
-    def of_operands(self, unit: Unit) -> np.ndarray:
-        """The exact product of what the unit reads, kept while units read the same."""
-        formats = self.operand_formats(unit)
-        if self.last_operands is None or self.last_operands[0] != formats:
-            a_keeps, b_keeps, of_blocks = formats[2:]
-            x, y = self.operands(unit)
-            if of_blocks:
-                exact = exact_of(x.to_float64(), y.to_float64(), self.options)
-            else:
-                exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
-            self.last_operands = formats, exact
-        return self.last_operands[1]
-
-    def operands(self, unit: Unit) -> tuple[Any, Any]:
-        """In the unit's formats: Arrays, or Blocks."""
-        if not unit.scale_format:
-            return rounded_pair(unit, self.a, self.b, self.rounding, self.seed)
-        x, y = (
-            g if g is not None and g.fits(f, axis) else blocks(v, f, axis=axis, **how)
-            for g, v, f, axis, how in zip(
-                self.given,
-                (self.a, self.b),
-                block_formats(unit),
-                (-1, 0),
-                draws(self.rounding, self.seed),
-                strict=True,
-            )
-        )
-        return x, y
-
-    def product(self, unit: Unit) -> np.ndarray:
-        return computed(unit, *self.operands(unit), self.engine, self.options)
-
-    def gpu(self, unit: Unit) -> int | None:
-        """The GPU that measures a unit; None where an engine computes its product."""
-        k = self.a.shape[-1]
-        if core.Env(self.rounding).stochastic or unit.scale_format:
-            return None  # there operands draw no random bits, and have no scales
-        if self.engine == "auto":
-            best = core.PreparedUnit(unit._core, k, None).opinions(False, self.exact.size)[0][0]
-        else:
-            best = self.engine
-        if not best.startswith("cuda") or best not in core.engine_names() or self.has_nan:
-            return None
-        return None if core.why_no_sweep(unit._core, k) else gpu_of(best)
-
-    @cached_property
-    def has_nan(self) -> bool:
-        """Then `array` has to say what a format does with it."""
-        return bool(np.isnan(self.a).any() or np.isnan(self.b).any())
-
-    def sweep_on(self, gpu: int, exact: np.ndarray) -> core.DeviceSweep:
-        """The values, on a GPU, and what results are held against; vectors as matrices."""
-        a, b = np.atleast_2d(self.a), self.b.reshape(self.b.shape[0], -1)
-        exact = exact.reshape(a.shape[0], b.shape[1])
-        x, y, z = (np.ascontiguousarray(values) for values in (a, b, exact))
-        return core.DeviceSweep(gpu, x, y, z, self.rounding)
-
-
-def batched(items: list[int], most: int) -> Iterator[list[int]]:
-    return (items[first : first + most] for first in range(0, len(items), most))
-
-
 def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
     return (*a.shape[:-1], *b.shape[1:])
 
@@ -483,7 +329,7 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
             try:
                 block_formats(unit)
             except ValueError as why:
-                raise ValueError(f"unit {unit.text} scales its blocks: {why}") from None
+                raise ValueError(f"unit {said(unit.text)} scales its blocks: {why}") from None
 
 
 def values(name: str, x: Any) -> np.ndarray:

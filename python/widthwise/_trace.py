@@ -22,7 +22,7 @@ from ._dot import Operands, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._missing import asks_for
-from ._operands import operands, result_format
+from ._operands import check_count, operands, result_format
 from ._product import Multiplier, bound_multiplier
 from ._random import random_source, random_words
 from ._settings import checked_seed, whole
@@ -393,9 +393,7 @@ def trace_operation(
     >>> [wire.stage for wire in trace]
     ['unpack', 'unpack', 'exact', 'normalise', 'denormalise', 'round', 'pack']
     """
-    arity = core.arity(op)
-    if len(args) != arity:
-        raise TypeError(f"{op} takes {arity} operands, {len(args)} were given")
+    check_count(op, core.arity(op), args)
     wanted = optional_format(format)
     named = dict(zip("xyz", args, strict=False))
     arrays = dict(zip(named, operands(named, wanted), strict=True))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from . import _widthwise as core
 from ._format import Format
+from ._format_texts import said
 from ._formats import way_of
 from ._missing import asks_for
 from ._settings import brief, whole
@@ -359,7 +360,7 @@ class Units(Mapping[str, Unit]):
         known = name if given else current_name(name)
         if known in self._presets:
             return self._presets[known]
-        raise KeyError(f"no preset is named {name!r}; {way_of(Unit, name)}")
+        raise KeyError(f"no preset is named {said(name)!r}; {way_of(Unit, name)}")
 
     def _ipython_key_completions_(self) -> list[str]:
         """What Tab offers behind `ww.units['`."""

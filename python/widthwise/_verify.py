@@ -13,8 +13,9 @@ from . import _widthwise as core
 from ._array import Array
 from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
+from ._format_texts import said
 from ._missing import asks_for
-from ._operands import broadcast, operands, result_format
+from ._operands import broadcast, check_count, operands, result_format
 from ._random import random_source
 from ._settings import How, checked_seed, whole
 from ._unit import Unit, as_unit, titled
@@ -94,6 +95,7 @@ def verify(
         A Verdict: true if no result differs, and printed a line and the first that do.
     Raises:
         RuntimeError: this build has no MPFR.    ValueError: MPFR does not know the operation.
+        TypeError: not so many operands.
 
     >>> import widthwise as ww
     >>> print(ww.verify("add", format="e5m10", n=1000))  # doctest: +ELLIPSIS
@@ -171,6 +173,7 @@ def verify_operation(
 ) -> Verdict:
     from_format = optional_format(format)
     if args:
+        check_count(op, core.arity(op), args)
         arrays = operands(dict(zip("xyz", args, strict=False)), from_format)
     elif from_format is None:
         raise TypeError("format: without operands it is needed, to draw them, as format='e5m10'")
@@ -187,7 +190,7 @@ def verify_operation(
     try:
         count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, bits)
     except ValueError as why:
-        raise ValueError(f"what = {op!r}: {why}") from None
+        raise ValueError(f"what = {op!r}: {why}: {OF_LINES}") from None
     failures = []
     for i, code, raised in found:
         given = [f"{code_at(bits, x.format, i):#x}" for x, bits in zip(arrays, codes, strict=True)]
@@ -198,6 +201,9 @@ def verify_operation(
     return Verdict(title, f"MPFR {core.mpfr_version}", flags.size, count, failures)
 
 
+OF_LINES = "ww.verify(…, vectors='lines.txt'), or widthwise verify --op"
+
+
 def code_at(bits: np.ndarray, format: Format, i: int) -> int:
     return _codes.integers(bits.reshape(-1, format.limbs)[i], format)[0]
 
@@ -206,6 +212,7 @@ def verify_unit(
     u: Unit, args: tuple[Any, ...], n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
 ) -> Verdict:
     if args:
+        check_count(f"unit {said(u)}", 2, args)
         a, b = args
     else:
         (a,), (b,) = (random_codes(1, (n, k), f, seed + i) for i, f in enumerate((u.a, u.b)))

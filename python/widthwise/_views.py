@@ -129,7 +129,7 @@ def as_dtype(x: Array, dtype: Any) -> Any:
     if format != x.format:
         raise TypeError(
             f"dtype is {name} and the array is {said(x.format)}: a view changes no bit. "
-            + (f"Round first, as .astype('{format}').view(...)" if format else "Take .bits")
+            + (f"Round first, as .astype('{said(format)}').view(...)" if format else "Take .bits")
         )
     if torch is not None and of_torch:
         if any(step < 0 for step in x.bits.strides):

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
 
@@ -16,7 +17,7 @@ void check_digits(const BlockFormat& f, const Rounding& r) {
   if (digits_wanted(f.element, r) <= most) return;
   throw std::invalid_argument(fmt::format(
       "rounding = {}: elements of {} under scales in {} take up to {} random bits", to_string(r),
-      to_string(f.element), to_string(f.scale), most - digits_wanted(f.element, {})));
+      said(f.element), said(f.scale), most - digits_wanted(f.element, {})));
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ ElementStep element_step(const BlockFormat& f, const BlockHow& how) {
   const bool single = how.steps == BlockSteps::single;
   if (single && !f.takes_tensor_scale())
     throw std::invalid_argument(fmt::format(
-        "steps = single: {} has no scale of the tensor, to which they are bound", to_string(f)));
+        "steps = single: {} has no scale of the tensor, to which they are bound", said(f)));
   if (f.power_of_two()) return ElementStep::multiplied;
   if (single) return ElementStep::multiplied_once;
   if (f.scale == binary32) return ElementStep::divided_once;

@@ -7,6 +7,7 @@
 
 #include "sim/engine/tile_rows.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "windows.hpp"
@@ -37,12 +38,11 @@ void check(const Unit& u, const Convolution& c) {
     throw std::invalid_argument(fmt::format(
         "unit {}: it scales blocks of its operands, and convolutions have no scales; take one "
         "that scales nothing",
-        to_string(u)));
+        said(u)));
   const std::size_t padding = std::max(c.height.padding, c.width.padding);
   if (padding > 0 && !u.a.fmt.zero)
-    throw std::invalid_argument(
-        fmt::format("padding = {}: x is {}, whose code 0 is no zero; pad x yourself", padding,
-                    to_string(u.a.fmt)));
+    throw std::invalid_argument(fmt::format(
+        "padding = {}: x is {}, whose code 0 is no zero; pad x yourself", padding, said(u.a.fmt)));
 }
 
 Unit exchanged(Unit u) {

@@ -9,6 +9,7 @@
 #include "kernels.hpp"
 #include "way.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/text.hpp"
@@ -82,16 +83,15 @@ void check(const ElementTask& task) {
     throw std::invalid_argument(
         fmt::format("format={} differs from the operand's {}; the operation never rounds, convert "
                     "first",
-                    to_string(task.to), to_string(task.operands[0])));
+                    said(task.to), said(task.operands[0])));
 }
 
 void check(Comparison how, const Format& a, const Format& b) {
   const bool one_format =
       how == Comparison::total_order || how == Comparison::total_order_magnitude;
   if (one_format && a != b)
-    throw std::invalid_argument(
-        fmt::format("total order of {} and {}: one format is wanted, convert first", to_string(a),
-                    to_string(b)));
+    throw std::invalid_argument(fmt::format(
+        "total order of {} and {}: one format is wanted, convert first", said(a), said(b)));
 }
 
 // Digits from the leading one of an exact result down to the last that its format keeps, where an

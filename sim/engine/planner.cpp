@@ -18,6 +18,7 @@
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"
@@ -97,11 +98,13 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   if (!e.why_unusable.empty()) return refuse(e.why_unusable);
   if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
   if (const Format* f = other_than_float(task.unit); f && !e.takes_any_format)
-    return refuse(fmt::format("{} is no float", to_string(*f)));
+    return refuse(fmt::format("{} is no float", said(*f)));
   if (has_quire(task.unit) && !e.takes_any_format) return refuse("a quire, which knows NaR");
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");
-  return e.opinion(task);
+  Opinion own = e.opinion(task);
+  own.reason = said(own.reason);
+  return own;
 }
 
 // Those that refuse have no rate.
@@ -154,7 +157,7 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
   if (!opinion.takes)
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
-                    engine, to_string(task.unit), opinion.reason));
+                    engine, said(task.unit), opinion.reason));
   const bool is_old = std::ranges::count(old_engine_names(), chosen.name) > 0;
   return {is_old ? "integers" : chosen.name, chosen.make(task), opinion.rate,
           products_at_once(opinion.rate, task.k)};

@@ -91,8 +91,7 @@ Computation computation(Operation op, const Operands& x) {
     default:
       throw std::invalid_argument(
           "MPFR checks add, subtract, multiply, divide, remainder, sqrt, fma, convert, "
-          "round_to_integral and round_to_integral_exact; a file's lines check any operation: "
-          "ww.verify(…, vectors='lines.txt'), or widthwise verify --op");
+          "round_to_integral and round_to_integral_exact; a file's lines check any operation");
   }
 }
 

@@ -15,9 +15,10 @@ constexpr std::string_view key_ends = "=,);:";
 constexpr std::size_t most = 32;  // arguments of one text
 
 // What others call an argument. A kind's register has two names here: sum, and out.
-constexpr std::string_view its_register = "";
+constexpr std::optional<Parameter> its_register{};
 struct OtherName {
-  std::string_view text, key;
+  std::string_view text;
+  std::optional<Parameter> key;
 };
 constexpr OtherName other_names[] = {
     {"acc", its_register},
@@ -32,31 +33,27 @@ constexpr OtherName other_names[] = {
     {"result", its_register},
     {"register", its_register},
     {"dst", its_register},
-    {"prod", "product"},
-    {"mul", "product"},
-    {"multiply", "product"},
-    {"lanes", "fan"},
-    {"terms", "fan"},
-    {"fanin", "fan"},
-    {"fan", "lanes"},
-    {"k", "lanes"},
-    {"k", "fan"},
-    {"block", "lanes"},
-    {"bits", "width"},
-    {"fraction", "frac"},
-    {"frac_bits", "frac"},
-    {"interval", "promote"},
-    {"format", "a"},
-    {"fmt", "a"},
+    {"prod", Parameter::product},
+    {"mul", Parameter::product},
+    {"multiply", Parameter::product},
+    {"lanes", Parameter::fan},
+    {"terms", Parameter::fan},
+    {"fanin", Parameter::fan},
+    {"fan", Parameter::lanes},
+    {"k", Parameter::lanes},
+    {"k", Parameter::fan},
+    {"block", Parameter::lanes},
+    {"bits", Parameter::width},
+    {"fraction", Parameter::frac},
+    {"frac_bits", Parameter::frac},
+    {"interval", Parameter::promote},
+    {"format", Parameter::a},
+    {"fmt", Parameter::a},
 };
 
 // Behind a semicolon that was meant for a comma.
-constexpr std::string_view keys[] = {"a",    "b",     "c",     "product", "node",    "sum",
-                                     "out",  "fan",   "lanes", "align",   "floor",   "width",
-                                     "frac", "final", "scale", "promote", "tininess"};
-
 bool is_key(std::string_view word) {
-  return std::ranges::find(keys, word) != std::end(keys) ||
+  return (find_word<Parameter>(word) && !is_format_option(word)) ||
          std::ranges::find(other_names, word, &OtherName::text) != std::end(other_names);
 }
 
@@ -65,7 +62,7 @@ constexpr bool word_end(char c) { return letter(c) || ('0' <= c && c <= '9'); }
 
 }  // namespace
 
-Arguments::Arguments(Scanner& in, std::string_view kind, std::string_view register_key)
+Arguments::Arguments(Scanner& in, std::string_view kind, Parameter register_key)
     : in_(in), kind_(kind), register_key_(register_key), kind_at_(in.at() - kind.size()) {
   in_.expect('(', " and a format, as in mac(e5m10)");
   while (!in_.accept(')')) {
@@ -105,9 +102,9 @@ std::string Arguments::second_hint(std::string_view text) const {
   if (const auto whole = spelled_hint(fmt::format("{},{}", first_text_, text)))
     return fmt::format("; here it is {}({})", kind_, *whole);
   if (is_rounding(text))
-    return fmt::format("; a rounding stands behind its format, as {}={}:{}", register_key_,
+    return fmt::format("; a rounding stands behind its format, as {}={}:{}", register_word(),
                        register_format(), text);
-  return is_format(text) ? fmt::format("; as {}={}", register_key_, text) : "";
+  return is_format(text) ? fmt::format("; as {}={}", register_word(), text) : "";
 }
 
 // mac(e4m3fn sum=e5m10): in no argument do two words stand side by side.
@@ -141,14 +138,15 @@ void Arguments::refuse_rounding_in_front() {
   const std::size_t at = in_.at();
   in_.accept(':');
   const std::string_view rm = in_.ahead(",)");
-  in_.fail(at, fmt::format("the format in front has no rounding; write {}({}, {}={}:{})", kind_,
-                           first_text_, register_key_, first_text_, is_rounding(rm) ? rm : "rtz"));
+  in_.fail(at,
+           fmt::format("the format in front has no rounding; write {}({}, {}={}:{})", kind_,
+                       first_text_, register_word(), first_text_, is_rounding(rm) ? rm : "rtz"));
 }
 
 template <class Read>
-auto Arguments::take(std::string_view key, Read read) -> std::optional<decltype(read())> {
-  asked_.push_back(key);
-  const auto found = std::ranges::find(arguments_, key, &Argument::key);
+auto Arguments::take(Parameter key, Read read) -> std::optional<decltype(read())> {
+  asked_.push_back(word(key));
+  const auto found = std::ranges::find(arguments_, word(key), &Argument::key);
   if (found == arguments_.end()) return {};
   found->taken = true;
   in_.go_to(found->value_at);
@@ -167,23 +165,23 @@ Round Arguments::read_round() {
   return r;
 }
 
-Format Arguments::format(std::string_view key, const std::optional<Format>& otherwise) {
+Format Arguments::format(Parameter key, const std::optional<Format>& otherwise) {
   const auto given = take(key, [&] { return read_format(in_); });
   if (!given && !otherwise) fail_missing(key, ", and no first format stands for it");
   return given ? *given : *otherwise;
 }
 
-Round Arguments::rounded(std::string_view key, const std::optional<Format>& otherwise) {
+Round Arguments::rounded(Parameter key, const std::optional<Format>& otherwise) {
   const auto given = rounded(key);
   if (!given && !otherwise) fail_missing(key, ", and no first format stands for it");
   return given ? *given : Round{.fmt = *otherwise};
 }
 
-std::optional<Round> Arguments::rounded(std::string_view key) {
+std::optional<Round> Arguments::rounded(Parameter key) {
   return take(key, [&] { return read_round(); });
 }
 
-std::optional<Promote> Arguments::promote(std::string_view key) {
+std::optional<Promote> Arguments::promote(Parameter key) {
   return take(key, [&] {
     const std::int64_t interval = in_.integer("the interval", any_least, any_most);
     in_.expect(':', " and the format, as in promote=128:binary32");
@@ -191,7 +189,7 @@ std::optional<Promote> Arguments::promote(std::string_view key) {
   });
 }
 
-std::optional<Scale> Arguments::scale(std::string_view key) {
+std::optional<Scale> Arguments::scale(Parameter key) {
   return take(key, [&] {
     constexpr std::string_view hint = ", as in scale=e8m0fnu:32:term";
     const Format f = read_format(in_);
@@ -202,7 +200,7 @@ std::optional<Scale> Arguments::scale(std::string_view key) {
   });
 }
 
-std::optional<Align> Arguments::align(std::string_view key) {
+std::optional<Align> Arguments::align(Parameter key) {
   return take(key, [&] {
     const std::int64_t bits = in_.integer("align", any_least, any_most);
     const Rounding rm = in_.accept(':') ? read_rounding(in_) : Rounding{};
@@ -210,28 +208,29 @@ std::optional<Align> Arguments::align(std::string_view key) {
   });
 }
 
-Rounding Arguments::rounding(std::string_view key, Rounding otherwise) {
+Rounding Arguments::rounding(Parameter key, Rounding otherwise) {
   return take(key, [&] { return read_rounding(in_); }).value_or(otherwise);
 }
 
-std::optional<RegisterOverflow> Arguments::overflow(std::string_view key) {
-  return take(key, [&] { return read_word<RegisterOverflow>(in_, key); });
+std::optional<RegisterOverflow> Arguments::overflow(Parameter key) {
+  return take(key, [&] { return read_word<RegisterOverflow>(in_, word(key)); });
 }
 
-Tininess Arguments::tininess(std::string_view key) {
-  return take(key, [&] { return read_word<Tininess>(in_, key); })
+Tininess Arguments::tininess(Parameter key) {
+  return take(key, [&] { return read_word<Tininess>(in_, word(key)); })
       .value_or(Tininess::after_rounding);
 }
 
-NanResult Arguments::nan(std::string_view key) {
-  return take(key, [&] { return read_word<NanResult>(in_, key); }).value_or(NanResult::canonical);
+NanResult Arguments::nan(Parameter key) {
+  return take(key, [&] { return read_word<NanResult>(in_, word(key)); })
+      .value_or(NanResult::canonical);
 }
 
-std::optional<std::int64_t> Arguments::integer(std::string_view key) {
-  return take(key, [&] { return in_.integer(key, any_least, any_most); });
+std::optional<std::int64_t> Arguments::integer(Parameter key) {
+  return take(key, [&] { return in_.integer(word(key), any_least, any_most); });
 }
 
-std::int64_t Arguments::needed_integer(std::string_view key, std::string_view what) {
+std::int64_t Arguments::needed_integer(Parameter key, std::string_view what) {
   const auto given = integer(key);
   if (!given) fail_missing(key, fmt::format(": {}", what));
   return *given;
@@ -252,7 +251,7 @@ std::string Arguments::value_of(const Argument& a) const {
 
 // The format that the register has, as it was written.
 std::string Arguments::register_format() const {
-  const auto given = std::ranges::find(arguments_, register_key_, &Argument::key);
+  const auto given = std::ranges::find(arguments_, register_word(), &Argument::key);
   if (given == arguments_.end()) return first_text_.empty() ? "e5m10" : first_text_;
   const std::string text = value_of(*given);
   return text.substr(0, text.find(':'));
@@ -268,10 +267,10 @@ std::string Arguments::option_hint(std::string_view key) const {
 std::string Arguments::hint_at(const Argument& a) const {
   const std::string value = value_of(a);
   if (names_a_rounding(a.key))
-    return fmt::format(": a rounding stands behind its format, as {}={}:{}", register_key_,
+    return fmt::format(": a rounding stands behind its format, as {}={}:{}", register_word(),
                        register_format(), is_rounding(value) ? value : "rtz");
   for (const OtherName& other : other_names) {
-    const std::string_view key = other.key == its_register ? register_key_ : other.key;
+    const std::string_view key = word(other.key.value_or(register_key_));
     if (other.text == a.key && std::ranges::find(asked_, key) != asked_.end())
       return fmt::format(": it is {}= here, as {}={}", key, key, value);
   }
@@ -282,22 +281,23 @@ std::string Arguments::hint_at(const Argument& a) const {
 }
 
 // Unless another of its names is there.
-void Arguments::fail_missing(std::string_view key, std::string_view why) const {
+void Arguments::fail_missing(Parameter key, std::string_view why) const {
+  const std::string_view name = word(key);
   const auto means = [&](const OtherName& other, const Argument& a) {
-    return other.text == a.key && (other.key == its_register ? register_key_ : other.key) == key;
+    return other.text == a.key && other.key.value_or(register_key_) == key;
   };
   for (const Argument& a : arguments_)
     if (std::ranges::any_of(other_names, [&](const OtherName& other) { return means(other, a); }) ||
-        (!a.taken && !nearest(a.key, {&key, 1}).empty()))
+        (!a.taken && !nearest(a.key, {&name, 1}).empty()))
       in_.fail(a.key_at, fmt::format("{} has no {}: it is {}= here, as {}={}", kind_, quoted(a.key),
-                                     key, key, value_of(a)));
+                                     name, name, value_of(a)));
   fail(key, fmt::format("is missing{}", why));
 }
 
-void Arguments::fail(std::string_view key, std::string_view message) const {
-  const auto found = std::ranges::find(arguments_, key, &Argument::key);
+void Arguments::fail(std::string_view field, std::string_view message) const {
+  const auto found = std::ranges::find(arguments_, field, &Argument::key);
   const std::size_t at = found == arguments_.end() ? kind_at_ : found->key_at;
-  in_.fail(at, fmt::format("{}: {}= {}", kind_, key, message));
+  in_.fail(at, fmt::format("{}: {}= {}", kind_, field, message));
 }
 
 }  // namespace widthwise

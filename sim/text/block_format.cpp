@@ -9,6 +9,7 @@
 
 #include "format_names.hpp"
 #include "reading.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/values.hpp"
 
 namespace widthwise {
@@ -278,7 +279,7 @@ std::string to_string(const BlockFormat& f) {
 void check(const BlockFormat& f) {
   for (const auto rule : {element_fault, scale_fault, option_fault})
     if (const std::string wrong = rule(f); !wrong.empty())
-      throw std::invalid_argument(fmt::format("format {}: {}", to_string(f), wrong));
+      throw std::invalid_argument(said(fmt::format("format {}: {}", to_string(f), wrong)));
 }
 
 bool is_block_format(std::string_view text) {

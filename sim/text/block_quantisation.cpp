@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "scanner.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise {
@@ -158,7 +159,7 @@ void check(const BlockQuantisation& q) {
   for (const auto rule :
        {scale_fault, element_fault, shape_fault, source_fault, rounding_fault, option_fault})
     if (const std::string wrong = rule(q); !wrong.empty())
-      throw std::invalid_argument(fmt::format("blocks({}): {}", to_string(q.to), wrong));
+      throw std::invalid_argument(said(fmt::format("blocks({}): {}", to_string(q.to), wrong)));
 }
 
 }  // namespace widthwise

@@ -6,6 +6,7 @@
 #include "format_names.hpp"
 #include "number_systems.hpp"
 #include "reading.hpp"
+#include "widthwise/sim/said.hpp"
 
 namespace widthwise {
 namespace {
@@ -299,10 +300,10 @@ Format parse_format(std::string_view text) {
   try {
     return read_whole(in);
   } catch (const ParseError& why) {
-    const std::string said = why.what();
-    const auto found = said.find("; here it is ") == said.npos ? hint() : std::nullopt;
+    const std::string message = why.what();
+    const auto found = message.find("; here it is ") == message.npos ? hint() : std::nullopt;
     if (!found) throw;
-    throw ParseError(said + "; here it is " + *found, why.line(), why.column());
+    throw ParseError(message + "; here it is " + *found, why.line(), why.column());
   }
 }
 
@@ -335,7 +336,7 @@ std::optional<Fault> fault(const Format& f) {
 
 void check(const Format& f) {
   if (const auto wrong = fault(f))
-    throw std::invalid_argument(fmt::format("format {}: {}", to_string(f), wrong->message));
+    throw std::invalid_argument(fmt::format("format {}: {}", said(f), wrong->message));
 }
 
 }  // namespace widthwise

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sim/engine/machine_rounding.hpp"
+#include "widthwise/sim/said.hpp"
 
 namespace widthwise {
 namespace {
@@ -34,13 +35,13 @@ std::size_t letters_apart(std::string_view a, std::string_view b) {
 std::string beginning_with(std::string_view text, std::span<const std::string_view> names) {
   constexpr int most = 4;
   if (text.size() < 2) return {};
-  std::string said;
+  std::string listed;
   int count = 0;
   for (const std::string_view name : names)
     if (name.starts_with(text) && ++count <= most)
-      said += fmt::format("{}'{}'", count > 1 ? ", " : "", name);
+      listed += fmt::format("{}'{}'", count > 1 ? ", " : "", name);
   if (count == 0) return {};
-  return fmt::format("; {}: {}{}", count > 1 ? "nearest names" : "nearest name", said,
+  return fmt::format("; {}: {}{}", count > 1 ? "nearest names" : "nearest name", listed,
                      count > most ? ", …" : "");
 }
 
@@ -158,8 +159,9 @@ bool Scanner::accept_port(std::string_view name) {
 }
 
 void Scanner::fail(std::size_t at, std::string_view message) const {
-  throw ParseError(fmt::format("{} {}, column {}: {}", what_, quoted(original_), at + 1, message),
-                   1, at + 1);
+  throw ParseError(
+      fmt::format("{} {}, column {}: {}", what_, quoted(original_), at + 1, said(message)), 1,
+      at + 1);
 }
 
 void Scanner::fail_here(std::string_view wanted) const {

@@ -15,27 +15,27 @@ namespace {
 // Operands, C among them, and the register. What is not given is in the first format (T2).
 Unit start(Arguments& in) {
   Unit u{};
-  u.a = {.fmt = in.format("a", in.first())};
-  u.b = {.fmt = in.format("b", u.a.fmt)};
+  u.a = {.fmt = in.format(Parameter::a, in.first())};
+  u.b = {.fmt = in.format(Parameter::b, u.a.fmt)};
   u.out = in.rounded(in.register_key(), in.first());
-  u.c = {.fmt = in.format("c", in.first())};
+  u.c = {.fmt = in.format(Parameter::c, in.first())};
   u.c_level = CLevel::group;
   return u;
 }
 
 // Every rounding has the unit's rule, which is asked for last: by then all of them are there.
 void finish(Arguments& in, Unit& u) {
-  u.chain.final = in.rounded("final");
-  u.chain.promote = in.promote("promote");
-  u.scale = in.scale("scale");
-  const Tininess tininess = in.tininess("tininess");
+  u.chain.final = in.rounded(Parameter::final);
+  u.chain.promote = in.promote(Parameter::promote);
+  u.scale = in.scale(Parameter::scale);
+  const Tininess tininess = in.tininess(Parameter::tininess);
   each_rounding(u, [&](const char*, Round& r) { r.tininess = tininess; });
 }
 
 Unit mac(Arguments& in) {
   Unit u = start(in);
   u.lanes = 1;
-  u.product.round = in.rounded("product", in.first());
+  u.product.round = in.rounded(Parameter::product, in.first());
   u.c_level = CLevel::late;
   finish(in, u);
   return u;
@@ -60,9 +60,9 @@ Unit fma(Arguments& in) {
 Unit adder_tree(Arguments& in, std::int64_t fan) {
   Unit u = start(in);
   u.lanes = fan;
-  u.product.round = in.rounded("product", in.first());
+  u.product.round = in.rounded(Parameter::product, in.first());
   u.group_sum.order = Order::pairwise_tree;
-  u.group_sum.node_round = in.rounded("node", in.first());
+  u.group_sum.node_round = in.rounded(Parameter::node, in.first());
   u.c_level = CLevel::late;
   finish(in, u);
   return u;
@@ -70,7 +70,7 @@ Unit adder_tree(Arguments& in, std::int64_t fan) {
 
 Unit tree(Arguments& in) {
   return adder_tree(
-      in, in.needed_integer("fan",
+      in, in.needed_integer(Parameter::fan,
                             "so many products a tree adds before its sum joins the running one, as "
                             "fan=8; of all products at once it is the kind pairwise"));
 }
@@ -79,11 +79,11 @@ Unit pairwise(Arguments& in) { return adder_tree(in, 0); }
 
 Unit dot(Arguments& in) {
   Unit u = start(in);
-  u.lanes = in.integer("lanes").value_or(0);
-  const auto align = in.align("align");
+  u.lanes = in.integer(Parameter::lanes).value_or(0);
+  const auto align = in.align(Parameter::align);
   if (align) u.group_sum.align = *align;
-  u.group_sum.align.e_floor = in.integer("floor");
-  if (u.group_sum.align.e_floor && !align) in.fail("floor", "goes with align=");
+  u.group_sum.align.e_floor = in.integer(Parameter::floor);
+  if (u.group_sum.align.e_floor && !align) in.fail(Parameter::floor, "goes with align=");
   finish(in, u);
   return u;
 }
@@ -93,10 +93,10 @@ bool of_posits(const Unit& u) { return u.a.fmt.is_posit() && u.b.fmt.is_posit();
 // Of posits the register is a quire, whose 10...0 is NaR, in which sums outside end or, as the bare
 // register has it, those that wrap to it.
 RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
-  const auto given = in.overflow("overflow");
+  const auto given = in.overflow(Parameter::overflow);
   if (!of_posits(u)) return given.value_or(RegisterOverflow::wrap);
   if (!u.group_sum.width) {
-    if (given) in.fail("overflow", "goes with width=");
+    if (given) in.fail(Parameter::overflow, "goes with width=");
     return RegisterOverflow::wrap;
   }
   return given == RegisterOverflow::wrap ? RegisterOverflow::wrap_nar
@@ -111,7 +111,7 @@ void check_quire(Arguments& in, const Unit& u) {
   const std::int64_t least = saturated(1 + product + scales + u.group_sum.align.frac_bits);
   const bool tapered = u.a.fmt.is_tapered() || u.b.fmt.is_tapered();
   if (tapered && *u.group_sum.width < least)
-    in.fail("width",
+    in.fail(Parameter::width,
             fmt::format("{} bits: the largest product, down to the last digit of any term, has "
                         "{}, sign and carry bits besides; fixedacc has registers of any width",
                         *u.group_sum.width, least));
@@ -127,7 +127,7 @@ Unit kulisch(Arguments& in) {
   const std::int64_t scales = u.scale ? std::max(2 * lsb(u.scale->fmt), beyond) : 0;
   const std::int64_t least = std::max(std::min(product + scales, lsb(u.c.fmt)), beyond);
   u.group_sum.align = {.reference = Reference::fixed_lsb, .frac_bits = -least};
-  u.group_sum.width = in.integer("width");
+  u.group_sum.width = in.integer(Parameter::width);
   u.group_sum.overflow = quire_overflow(in, u);
   if (u.group_sum.width) check_quire(in, u);
   return u;
@@ -135,12 +135,12 @@ Unit kulisch(Arguments& in) {
 
 Unit fixedacc(Arguments& in) {
   Unit u = start(in);
-  u.group_sum.width = in.integer("width");
-  u.group_sum.align = {
-      .reference = Reference::fixed_lsb,
-      .frac_bits = in.needed_integer("frac", "the bits behind the register's point, as frac=12"),
-      .rm = in.rounding("align", RoundingMode::rdn)};
-  u.group_sum.overflow = in.overflow("overflow").value_or(RegisterOverflow::wrap);
+  u.group_sum.width = in.integer(Parameter::width);
+  u.group_sum.align = {.reference = Reference::fixed_lsb,
+                       .frac_bits = in.needed_integer(
+                           Parameter::frac, "the bits behind the register's point, as frac=12"),
+                       .rm = in.rounding(Parameter::align, RoundingMode::rdn)};
+  u.group_sum.overflow = in.overflow(Parameter::overflow).value_or(RegisterOverflow::wrap);
   finish(in, u);
   return u;
 }
@@ -148,18 +148,19 @@ Unit fixedacc(Arguments& in) {
 struct UnitKind {
   std::string_view name;
   Unit (*build)(Arguments&);
-  std::string_view register_key, example;
+  Parameter register_key;
+  std::string_view example;
 };
 constexpr UnitKind kinds[] = {
-    {"mac", mac, "sum", "mac(e5m10)"},
-    {"fma", fma, "sum", "fma(e5m10)"},
-    {"tree", tree, "sum", "tree(e5m10, fan=8)"},
-    {"pairwise", pairwise, "sum", "pairwise(e5m10)"},
-    {"dot", dot, "out", "dot(e5m10, lanes=8)"},
-    {"kulisch", kulisch, "out", "kulisch(e5m10)"},
-    {"fixedacc", fixedacc, "out", "fixedacc(e5m10, width=24, frac=12)"},
-    {"kahan", kahan, "sum", "kahan(e5m10)"},
-    {"neumaier", neumaier, "sum", "neumaier(e5m10)"},
+    {"mac", mac, Parameter::sum, "mac(e5m10)"},
+    {"fma", fma, Parameter::sum, "fma(e5m10)"},
+    {"tree", tree, Parameter::sum, "tree(e5m10, fan=8)"},
+    {"pairwise", pairwise, Parameter::sum, "pairwise(e5m10)"},
+    {"dot", dot, Parameter::out, "dot(e5m10, lanes=8)"},
+    {"kulisch", kulisch, Parameter::out, "kulisch(e5m10)"},
+    {"fixedacc", fixedacc, Parameter::out, "fixedacc(e5m10, width=24, frac=12)"},
+    {"kahan", kahan, Parameter::sum, "kahan(e5m10)"},
+    {"neumaier", neumaier, Parameter::sum, "neumaier(e5m10)"},
 };
 
 const UnitKind* find_kind(std::string_view name) {

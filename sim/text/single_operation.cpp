@@ -4,12 +4,13 @@
 
 #include "arguments.hpp"
 #include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise {
 namespace {
 
-constexpr std::string_view operand_keys[] = {"a", "b", "c"};
+constexpr Parameter operand_keys[] = {Parameter::a, Parameter::b, Parameter::c};
 
 // The name that a text has in front of its first bracket.
 std::string_view name_ahead(const Scanner& in) {
@@ -20,7 +21,7 @@ std::string_view name_ahead(const Scanner& in) {
 std::optional<Fault> fault(const SingleOperation& s) {
   for (std::size_t i = 0; i < s.arity(); ++i)
     if (auto wrong = fault(s.operands[i]))
-      return Fault{std::string(operand_keys[i]) + "." + wrong->field, wrong->message};
+      return Fault{std::string(word(operand_keys[i])) + "." + wrong->field, wrong->message};
   if (auto wrong = fault(s.to)) return Fault{"out." + wrong->field, wrong->message};
   if (auto wrong = fault(s.rounding)) return Fault{"out." + wrong->field, wrong->message};
   if (keeps_format(s.op) && s.to != s.operands[0])
@@ -39,17 +40,17 @@ SingleOperation parse_single_operation(std::string_view text) {
   const auto op = find_operation(name);
   if (!op) in.fail(in.at(), "wanted an operation and a format, as in add(e5m10)");
   in.skip(name.size());
-  Arguments arguments(in, name, "out");
+  Arguments arguments(in, name, Parameter::out);
 
   SingleOperation s{*op, {}, {}};
-  s.operands.fill(arguments.format("a", arguments.first()));
+  s.operands.fill(arguments.format(Parameter::a, arguments.first()));
   for (std::size_t i = 1; i < s.arity(); ++i)
     s.operands[i] = arguments.format(operand_keys[i], s.operands[0]);
-  const Round out = arguments.rounded("out", s.operands[0]);
+  const Round out = arguments.rounded(Parameter::out, s.operands[0]);
   s.to = out.fmt;
   s.rounding = out.rm;
-  s.tininess = arguments.tininess("tininess");
-  s.nan = arguments.nan("nan");
+  s.tininess = arguments.tininess(Parameter::tininess);
+  s.nan = arguments.nan(Parameter::nan);
   arguments.refuse_rest();
   if (const auto wrong = fault(s)) arguments.fail(wrong->field, wrong->message);
   return s;
@@ -59,7 +60,7 @@ std::string to_string(const SingleOperation& s) {
   std::string text = fmt::format("{}({}", to_string(s.op), to_string(s.operands[0]));
   for (std::size_t i = 1; i < s.arity(); ++i)
     if (s.operands[i] != s.operands[0])
-      text += fmt::format(", {}={}", operand_keys[i], to_string(s.operands[i]));
+      text += fmt::format(", {}={}", word(operand_keys[i]), to_string(s.operands[i]));
   const bool rounds_otherwise = s.rounding != Rounding{};
   if (s.to != s.operands[0] || rounds_otherwise) text += ", out=" + to_string(s.to);
   if (rounds_otherwise) text += ":" + to_string(s.rounding);
@@ -71,7 +72,7 @@ std::string to_string(const SingleOperation& s) {
 void check(const SingleOperation& s) {
   if (const auto wrong = fault(s))
     throw std::invalid_argument(
-        fmt::format("{}: {}: {}", to_string(s.op), wrong->field, wrong->message));
+        fmt::format("{}: {}: {}", to_string(s.op), wrong->field, said(wrong->message)));
 }
 
 namespace {

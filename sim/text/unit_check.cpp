@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "reading.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/values.hpp"
 
@@ -19,7 +20,7 @@ class Rules {
   template <class... Args>
   void need(bool ok, std::string_view field, fmt::format_string<Args...> text, Args&&... args) {
     if (ok || broken) return;
-    broken = Fault{std::string(field), fmt::format(text, std::forward<Args>(args)...)};
+    broken = Fault{std::string(field), said(fmt::format(text, std::forward<Args>(args)...))};
   }
 
   void range(const std::string& field, std::int64_t value, std::int64_t from, std::int64_t to) {

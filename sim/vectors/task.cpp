@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise {
@@ -38,12 +39,12 @@ VectorTask vector_task(std::string_view op, std::string_view from, std::string_v
     throw std::invalid_argument(
         fmt::format("op = {}, format = {}, to = {}: integers are converted only; "
                     "take op = convert",
-                    op, to_string(task.from), to_string(task.to)));
+                    op, said(task.from), said(task.to)));
   if (is_integer(task.from) && is_integer(task.to))
     throw std::invalid_argument(
         fmt::format("format = {}, to = {}: one of the two has to be a format, "
                     "as binary32",
-                    to_string(task.from), to_string(task.to)));
+                    said(task.from), said(task.to)));
   return task;
 }
 

@@ -117,6 +117,53 @@ def test_bounds_that_are_none():
     )
 
 
+WIDE = ["mac(e15m10)", "mac(e15m10, sum=e15m4)", "pairwise(e15m10)", "kulisch(e15m10)"]
+
+
+@pytest.mark.parametrize("e", [400, 320, 308, -290])
+def test_bounds_past_binary64_are_those_of_the_same_terms_within_it(e):
+    x = ww.array([f"1.3e{e}", f"1.1e{e - 1}", f"-1.7e{e - 2}"], "e15m10")
+    scale = ww.from_bits([x.bits[0] & ~np.uint32(1023)], x.format)  # a power of two
+    here, there = (study.accumulation(y, None, WIDE, lengths=[1, 2, 3]) for y in (x / scale, x))
+    for unit in WIDE:
+        limits = zip(here._relative_limits(unit), there._relative_limits(unit), strict=True)
+        for near, far in limits:
+            assert far == pytest.approx(near, rel=1e-12)
+        assert there.relative[unit].tolist() == here.relative[unit].tolist()
+        assert (there.relative[unit] <= there._relative_limits(unit)[0]).all()
+    assert "nan" not in str(there)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "mac(e20m10, sum=e20m10;overflow=max)",  # all of which may have kept their largest number
+        "mac(e20m10, sum=e20m10:rtz)",
+        "mac(e20m10, sum=binary64:rtz)",
+        "mac(e62m10, sum=e62m10;overflow=max)",
+    ],
+)
+def test_no_bound_holds_past_binary64_where_an_end_is_silent(unit):
+    f = ww.Unit(unit).a
+    large, small = (ww.array([f"1e{e}", f"1.3e{e}"], f) for e in (400, 10))
+    for x, known in ((large, False), (small, True)):
+        found = study.accumulation(x, None, unit, lengths=[2])
+        (limit,), _ = (x.ravel() for x in found._relative_limits(unit))
+        assert np.isfinite(limit) == known and found.relative[unit].item() <= limit
+
+
+def test_no_bound_is_known_below_binary64_and_none_is_zero():
+    x = ww.array(["1e-400", "1.3e-401"], "e20m10")
+    found = study.accumulation(x, None, "mac(e20m10)", lengths=[2])
+    assert [limit.item() for limit in found._relative_limits("mac(e20m10)")] == [inf, inf]
+    assert found.limits("mac(e20m10)")[0].item() > 0
+    for fraction in (1000, 1070, 2000):
+        unit = f"mac(e5m{fraction})"
+        assert 0 < study.likely_bound(unit, 100) < study.bound(unit, 100)
+    coarse = study.accumulation([1.0], None, "kulisch(e5m10, out=fixed8.-2000)", lengths=[1])
+    assert coarse.limits("kulisch(e5m10, out=fixed8.-2000)")[0].item() == inf
+
+
 def test_the_likely_bound_grows_with_the_root_of_k():
     ratios = [study.likely_bound("mac(binary32)", k) / k**0.5 for k in (10**3, 10**5, 10**7)]
     assert max(ratios) < 1.4 * min(ratios)

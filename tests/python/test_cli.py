@@ -216,7 +216,7 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["trace", "mac(e5m10)", "-k", "-1"], "-k = -1: it may be 0 to 100,000"),
         (["trace", "mac(e5m10)", "--vcd", "no.vcd"], "--vcd = no.vcd: No such file"),
         (["op", "ad", "e5m10", "1", "2"], "operation 'ad' is not known; nearest name: 'add'"),
-        (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 were given"),
+        (["op", "add", "e5m10", "1"], "add takes 2 operands, 1 was given"),
         (["op", "add", "e5m10", "1", "0x12345"], "B = 0x12345 is no code of e5m10"),
         (["op", "add", "e5m10", "1", "2", "--rounding", "up"], "rounding 'up'"),
         (["trace", "mac(e5m10)", "1,2"], "B is missing; give A and B"),

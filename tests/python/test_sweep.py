@@ -322,14 +322,14 @@ class Gpu:
         from widthwise._metrics import METRICS, Errors
 
         units = [ww.Unit._of(core) for core in cores]
-        errors = [Errors(self.request.product(unit), self.exact) for unit in units]
+        errors = [Errors(self.request.product(unit).doubles, self.exact) for unit in units]
         return [[float(metric(e)) for metric in METRICS.values()] for e in errors]
 
 
 @pytest.mark.parametrize("against", ["given", "operands"])
 @pytest.mark.parametrize("large", [0.0, 70000.0, np.inf])
 def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, against, large):
-    from widthwise._sweep import Request
+    from widthwise._swept import Request
 
     rng = np.random.default_rng(4)
     a, b = rng.normal(size=(6, 30)), rng.normal(size=(30, 5))
@@ -402,6 +402,51 @@ def test_what_binary64_does_not_hold_is_no_zero_and_no_infinity(size):
     assert mixed.meta["no_number"] == 1 and mixed["exact"].tolist() == [0.5]
     least = ww.sweep("mac(binary64)", [[5e-324, 0.0]], [[1.0], [size]])  # subnormal, and exact
     assert least.meta["no_number"] == 0 and least["exact"].tolist() == [1]
+
+
+def test_results_past_binary64_lie_where_they_are_and_are_counted():
+    a, up = [1.7e308, 1.7e306], "mac(e15m20, sum=e15m2:raz)"
+    found = ww.sweep([up, "mac(e15m20)"], a, [1.0, 1.0])
+    exact = sum(map(Fraction, a))
+    far = 5 * Fraction(2) ** 1022 - exact  # which rounds its sum away from zero
+    assert found["max_abs"].tolist()[0] == pytest.approx(float(far), rel=1e-15)
+    assert found["rel_norm"].tolist()[0] == pytest.approx(float(far / exact), rel=1e-15)
+    study = ww.study.accumulation(a, None, up, lengths=[2])
+    assert found["max_abs"].tolist()[0] == pytest.approx(study.max("absolute")[up][-1], rel=1e-15)
+    assert found["not_finite"].tolist() == found["exact"].tolist() == [0, 0]
+    assert found.meta["past"] == 1 and found.meta["no_number"] == 0
+    assert "results that are numbers past binary64's range: 1" in str(found)
+    within = ww.sweep(up, np.array(a) / 16, [1.0, 1.0])
+    assert within["rel_norm"].tolist() == pytest.approx(found["rel_norm"].tolist()[:1], rel=1e-12)
+    assert within.meta["past"] == 0 and "past" not in str(within)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_distance_past_binary64_is_infinite_and_its_ratio_is_not(sign):
+    how = {"exact": np.array([[1e308]]), "metrics": ["max_abs", "max_rel", "not_finite"]}
+    found = ww.sweep("mac(e15m30)", [[sign * 1e155]], [[1e155]], **how)
+    assert found["max_abs"].tolist() == [np.inf] and found["not_finite"].tolist() == [0]
+    assert found["max_rel"].tolist() == pytest.approx([100 - sign], rel=1e-8)
+    assert found.meta["past"] == 1
+    with pytest.raises(
+        ValueError, match="or results are no numbers of binary64: .* a power of two"
+    ):
+        found.best("max_abs")
+
+
+def test_a_gpu_measures_no_results_past_binary64(monkeypatch):
+    from widthwise._swept import Request
+
+    engines = []
+    monkeypatch.setattr(
+        Request, "has_nan", property(lambda self: engines.append(self.engine) or True)
+    )
+    monkeypatch.setattr("widthwise._engines.core.engine_names", lambda: ["auto", "cuda"])
+    for unit, asked in (("mac(e11m10)", True), ("mac(e12m10)", False)):
+        request = Request([[1.0]], [[1.0]], (), np.ones(1), "rne", "cuda", {}, print)
+        request.a = np.ones((1, 1))
+        assert request.gpu(ww.Unit(unit)) is None and bool(engines) == asked
+        engines.clear()
 
 
 def test_parts_of_outputs_without_an_exact_number_are_a_studys():

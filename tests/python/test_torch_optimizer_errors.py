@@ -34,7 +34,7 @@ def low_precision(optimizer, **formats):
     from widthwise.compat.qtorch.optim import OptimLP
 
     told = FORMATS | formats
-    to = {key: wt._optimizer.ToFormat(format, "rne") for key, format in told.items()}
+    to = {key: format and wt._optimizer.ToFormat(format, "rne") for key, format in told.items()}
     return OptimLP(
         optimizer,
         weight_quant=to["weight"],
@@ -88,6 +88,52 @@ def test_weights_are_the_rounded_accumulators_of_a_step_that_raised(way):
     inner.halts = False
     opt.step()  # goes on from there
     assert not equal(accumulators(opt)[1:], moved[1:])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_without_accumulators_are_rounded_where_a_step_raised(way):
+    net = model()
+    opt = way(inner := Halting(net.parameters(), lr=0.1), accumulator=None)
+    train(net, opt, 2)
+    weights, places = numbers(net), [p.data_ptr() for p in net.parameters()]
+    backward(net)
+    moved = wt.quantize(weights[0] - 0.1 * wt.quantize(next(net.parameters()).grad, "e5m3"), "e5m4")
+    inner.halts = True
+    with pytest.raises(Broken):
+        opt.step()
+    first, *rest = numbers(net)
+    assert places == [p.data_ptr() for p in net.parameters()] and equal(rest, weights[1:])
+    assert torch.equal(first, moved) and not torch.equal(first, weights[0])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_weight_without_an_accumulator_stays_as_left_where_it_cannot_be_rounded(way):
+    net = model()
+    opt = way(made("SGD", net.parameters()), weight="fixed16.8", grad="e5m10", accumulator=None)
+    train(net, opt, 1)
+    backward(net)
+    list(net.parameters())[1].grad[0] = torch.nan
+    with pytest.raises(ValueError, match="NaN"):
+        opt.step()
+    first, nan, *rest = numbers(net)
+    assert nan[0].isnan() and all(has("fixed16.8", x) for x in (first, *rest))
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_is_rounded_where_a_closure_raises_before_a_step(way, first):
+    net = model()
+    opt = way(made("SGD", net.parameters()), accumulator=None)
+    train(net, opt, 0 if first else 2)
+    before = numbers(net)
+
+    def closure():
+        backward(net)
+        raise Broken
+
+    with pytest.raises(Broken):
+        opt.step(closure)
+    assert equal(numbers(net), before)
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -1,5 +1,7 @@
 """ww.verify: MPFR and vector files as judges, and whether they can find a fault at all."""
 
+import re
+
 import numpy as np
 import pytest
 import widthwise as ww
@@ -92,6 +94,15 @@ def test_without_operands_a_format_is_needed():
         ww.verify("add", format="e5m10", n=-1)
     with pytest.raises(ValueError, match=r"operation 'ad' is not known; nearest name: 'add'"):
         ww.verify("ad", format="e5m10")
+
+
+@needs_mpfr
+@pytest.mark.parametrize("count", [1, 3, 4])
+@pytest.mark.parametrize("what", ["add", "mac(e5m10)"])
+def test_operands_that_are_too_many_or_too_few_are_counted(what, count):
+    told = f"{what} takes 2 operands, {count} {'was' if count == 1 else 'were'} given"
+    with pytest.raises(TypeError, match=re.escape(told)):
+        ww.verify(what, *[ww.array([[1.0]], "e5m10")] * count)
 
 
 def test_a_vector_file_is_a_judge(tmp_path):

@@ -6,6 +6,7 @@
 
 #include "parse_errors.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/said.hpp"
 #include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -334,6 +335,19 @@ TEST_CASE("a number of a million digits does not fill the message") {
   const std::string digits(1'000'000, '9');
   CHECK(error_of(parse_format, "e5m10;bias=" + digits).size() < 400);
   CHECK(unit_error("dot(e5m10, lanes=" + digits + ")").size() < 400);
+}
+
+TEST_CASE("said: of a long table that has no name the beginning, and all else as it is") {
+  CHECK(said("mac(table(0,1,2,3,5,8,13,21,34), sum=e5m10)") ==
+        "mac(table(0,1,2,3,… of 9 values), sum=e5m10)");
+  CHECK(said("table(9,8,7,6,5,4,3,2,1) and table(nf4) and table(0,1,2,3,4,5,6,7,8,9)") ==
+        "table(9,8,7,6,… of 9 values) and table(nf4) and table(0,1,2,3,… of 10 values)");
+  for (const std::string whole : {"", "table", "table(", "e5m10", "table(0,1,2,3,4,5,6,7)",
+                                  "table(0,1,2,3,4,5,6,7,8", "table(0,1,2,3,4,5,6,7,8(9)"})
+    CHECK(said(whole) == whole);
+  const Format f = parse_format("table(0,1,2,3,4,5,6,7,8)");
+  CHECK(said(f) == "table(0,1,2,3,… of 9 values)");
+  CHECK(parse_format(to_string(f)) == f);
 }
 
 TEST_CASE("names of earlier versions are read as the new ones") {

@@ -17,6 +17,7 @@ from .._array import Array
 from .._block_format import is_container
 from .._create import array
 from .._format import Format
+from .._format_texts import said
 from .._safetensors import FLOATS, QUANTISED, Checkpoint, Entry, Raw, entry, entry_of_codes, kinds
 from .._shards import INDEX
 from .._spelling import as_key, as_option, spelled, spelling
@@ -366,7 +367,7 @@ def check_held(options: argparse.Namespace, bare: dict[str, Kept]) -> None:
     for name, x in bare.items():
         if not holds("e11m52", Format(x.format)):
             raise ValueError(
-                f"IN = {options.source}, {name}: {x.format} has numbers that no type of a "
+                f"IN = {options.source}, {name}: {said(x.format)} has numbers that no type of a "
                 "checkpoint has; --format binary64 rounds them once, and ww.load gives the codes"
             )
 
@@ -375,7 +376,7 @@ def type_of(text: str) -> str:
     """The type of a checkpoint that has a format's numbers."""
     kind = kinds().get(str(Format(text)))
     if kind is None:
-        raise ValueError(f"--format = {text}: back to one of {', '.join(FLOATS.values())}")
+        raise ValueError(f"--format = {said(text)}: back to one of {', '.join(FLOATS.values())}")
     return kind
 
 

@@ -13,6 +13,7 @@ from .._create import array, from_bits
 from .._dot import dot, matmul
 from .._export import Exported, in_words, written
 from .._format import Format
+from .._format_texts import said
 from .._spelling import as_option
 from .._unit import Unit, titled
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
@@ -124,7 +125,7 @@ def operand(
     codes = isinstance(a, np.ndarray) and a.dtype.kind == "u"
     if codes and a.dtype != format.dtype:
         raise ValueError(
-            f"{argument} = {path}: it holds {a.dtype}; codes of {format} are {format.dtype}"
+            f"{argument} = {path}: it holds {a.dtype}; codes of {said(format)} are {format.dtype}"
         )
     try:
         return from_bits(a, format) if codes else array(a, format, **rounding_of(argument, options))

@@ -17,6 +17,7 @@ from .._array import Array
 from .._compare import class_numbers
 from .._create import array, from_dtype
 from .._format import Format
+from .._format_texts import said
 from .._rules import SCALES
 from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
@@ -181,7 +182,7 @@ def refuse_nan(given: Array, first: int, shape: tuple[int, ...], format: Format)
     at = np.flatnonzero(MASKS[class_numbers(given)] == KINDS["nan"])
     if at.size:
         raise ValueError(
-            f"x: {_codes.element(first + int(at[0]), shape)} is NaN and {format} has no NaN; "
+            f"x: {_codes.element(first + int(at[0]), shape)} is NaN and {said(format)} has no NaN; "
             "--nan zero puts +0 there, or take a format that has one"
         )
 
@@ -194,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
     rounding = Rounding(options, Format(options.format), {})
     if options.values and not holds("e11m52", rounding.format):
         raise ValueError(
-            f"--values: float64 has not all numbers of {rounding.format}; leave it out"
+            f"--values: float64 has not all numbers of {said(rounding.format)}; leave it out"
         )
     source = load("IN", options.source)
     if not options.force:

@@ -17,8 +17,10 @@ from .._codes import flag_names, integers, readable
 from .._create import INVALID, array, from_bits
 from .._files import INDEX
 from .._format import Format, as_format
+from .._format_texts import said
 from .._formats import formats
 from .._info import findings
+from .._operands import check_count
 from .._spelling import called
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
@@ -231,7 +233,8 @@ def operand(text: str, format: Format, name: str) -> Array:
         raise ValueError(re.sub(r"^(x|bits\[0\])", name, str(why))) from None
     if raised & INVALID and not format.has_nan:
         raise ValueError(
-            f"{name} = {text}: {format} has no such number, and no NaN; take a format that has one"
+            f"{name} = {text}: {said(format)} has no such number, and no NaN; take a format "
+            "that has one"
         )
     return z
 
@@ -239,11 +242,8 @@ def operand(text: str, format: Format, name: str) -> Array:
 def operands_of(options: argparse.Namespace, f: Format, count: int | None = None) -> list[Array]:
     """As many as the operation takes, where that is known here."""
     texts = options.operands
-    if count not in (None, len(texts)):
-        raise ValueError(
-            f"{options.name} takes {count} operand{'s' * (count != 1)}, {len(texts)} "
-            f"{'was' if len(texts) == 1 else 'were'} given"
-        )
+    if count is not None:
+        check_count(options.name, count, texts)
     return [operand(text, f, chr(ord("A") + i)) for i, text in enumerate(texts)]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _widthwise as core
 from .._design_vectors import DesignVectors, is_design
 from .._flopoco import FlopocoVectors
+from .._format_texts import said
 from .._settings import checked_seed
 from .._vector_lines import VectorLines
 from .._verify import Verdict, check_vectors
@@ -124,29 +125,34 @@ def lines_of(options: argparse.Namespace) -> DesignVectors | FlopocoVectors | No
     if is_design(options.op):
         if options.words != "ieee":
             raise ValueError(
-                f"--words = {options.words}: {options.op} is a design, of codes; take an operation"
+                f"--words = {options.words}: {said(options.op)} is a design, of codes; take an "
+                "operation"
             )
         if options.k is not None and options.k < 1:
             raise ValueError(f"-k = {options.k}: it may be 1 or more")
         for name in ("format", "to"):
             if text := getattr(options, name):
-                raise ValueError(f"--{name} = {text}: {options.op} has its formats; take none")
+                raise ValueError(
+                    f"--{name} = {said(text)}: {said(options.op)} has its formats; take none"
+                )
         for name in ("rounding", "tininess", "nan"):
             if text := getattr(options, name):
                 raise ValueError(
-                    f"--{name} = {text}: {options.op} says its own, as 'add(e5m10, out=e5m2:rtz, "
-                    "tininess=before, nan=x86)'; take none"
+                    f"--{name} = {text}: {said(options.op)} says its own, as 'add(e5m10, "
+                    "out=e5m2:rtz, tininess=before, nan=x86)'; take none"
                 )
         return DesignVectors(options.op, options.k, getattr(options, "nan_bits", False))
     if options.k is not None:
-        raise ValueError(f"-k = {options.k}: {options.op} is an operation; take none")
+        raise ValueError(f"-k = {options.k}: {said(options.op)} is an operation; take none")
     if not options.format:
-        raise ValueError(f"--format: what are the operands of {options.op}? Give one, as e5m10")
+        raise ValueError(
+            f"--format: what are the operands of {said(options.op)}? Give one, as e5m10"
+        )
     if options.words == "ieee":
         return None
     for name in ("tininess", "nan"):
         if text := getattr(options, name):
-            raise ValueError(f"--{name} = {text}: FloPoCo's words leave no choice; take none")
+            raise ValueError(f"--{name} = {said(text)}: FloPoCo's words leave no choice; take none")
     return FlopocoVectors(options.op, options.format, options.to, options.rounding or "rne")
 
 
@@ -156,7 +162,9 @@ def verdict_of(options: argparse.Namespace) -> Verdict:
     found: VectorLines | None = lines_of(options)
     if found:
         if options.int_bits or options.inexact != "either":
-            raise ValueError(f"--int-bits and --inexact are of integers, and {found.text} has none")
+            raise ValueError(
+                f"--int-bits and --inexact are of integers, and {said(found.text)} has none"
+            )
         flags = flags and options.words == "ieee"
         return found.check(lines, "stdin", flags, options.latency, checked_seed(options.seed))
     task = (options.op, options.format, options.to, *environment(options))

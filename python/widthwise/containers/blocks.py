@@ -11,6 +11,7 @@ from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
 from .._format import Format, as_format
+from .._format_texts import said
 from .._machine import by_usual_arithmetic
 from .._workplace import Workplace
 from .compared import Compared, WithoutOperators
@@ -110,8 +111,8 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
         layout = Layout.of(f, e.shape, axis)
         if s.shape != layout.scales_shape:
             raise ValueError(
-                f"scales is {s.shape}; elements of shape {e.shape} in {f} along axis {axis} have "
-                f"{layout.scales_shape}"
+                f"scales is {s.shape}; elements of shape {e.shape} in {said(f)} along axis {axis} "
+                f"have {layout.scales_shape}"
             )
         Workplace.of({"elements": e, "scales": s})
         check_scales(s)
@@ -287,8 +288,8 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
             digits -= 24
         if digits > 53 and not self._format._core.power_of_two:
             raise ValueError(
-                f"{self._format}: element * scale has up to {digits} digits, and binary64 has 53; "
-                "elements.to_fractions() and scales.to_fractions() have the factors"
+                f"{said(self._format)}: element * scale has up to {digits} digits, and binary64 "
+                "has 53; elements.to_fractions() and scales.to_fractions() have the factors"
             )
         where = Workplace.of({"elements": self._elements, "scales": self._scales})
         codes = [where.codes(part, part.shape) for part in (self._elements, self._scales)]
@@ -410,8 +411,9 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
         """
         if unit.scale_format is None:
             raise ValueError(
-                f"{name} is {self._format}; unit {unit} scales nothing. Take a unit that does, as "
-                f"blackwell.mxfp8, or pass ww.array({name}.to_float64(), '{unit.a}')"
+                f"{name} is {said(self._format)}; unit {said(unit)} scales nothing. Take a unit "
+                f"that does, as blackwell.mxfp8, or pass "
+                f"ww.array({name}.to_float64(), '{said(unit.a)}')"
             )
         element = unit.a if name == "a" else unit.b
         wanted = BlockFormat.of(element, unit.scale_block, unit.scale_format)
@@ -419,12 +421,12 @@ class Blocks(Compared, WithoutOperators, Container, Recorded):
             return Scaled(self._elements, scales, self._tensor_scale)
         if not self.fits(wanted, self._layout.axis or 0):
             raise ValueError(
-                f"{name} is {self._format}; unit {unit} takes {wanted}: "
-                f"{name}.requantise('{wanted}')"
+                f"{name} is {said(self._format)}; unit {said(unit)} takes {said(wanted)}: "
+                f"{name}.requantise('{said(wanted)}')"
             )
         raise ValueError(
-            f"{name} has its blocks along axis {self._layout.axis}, and unit {unit} sums along "
-            f"axis {axis % self.ndim}: {name}.requantise(axis={axis})"
+            f"{name} has its blocks along axis {self._layout.axis}, and unit {said(unit)} sums "
+            f"along axis {axis % self.ndim}: {name}.requantise(axis={axis})"
         )
 
     def _scales_of_parts(self, f: BlockFormat, axis: int) -> Any:

@@ -100,7 +100,7 @@ class Bare:
         self.through = self.format if way == "none" else saturating(self.format)
         if way != "none" and not scales_lead_to(self.format):
             raise ValueError(
-                f"{text} under a scale: its largest number is zero, or past binary32's; "
+                f"{said(text)} under a scale: its largest number is zero, or past binary32's; "
                 "options.scale='none' rounds to it"
             )
 

@@ -16,6 +16,7 @@ from .._code_array import CodeArray
 from .._create import as_numpy, code_array, from_dtype, is_tensor
 from .._device import found_on_gpu
 from .._format import Format
+from .._format_texts import said
 from .._machine import by_usual_arithmetic
 from .._views import from_tensor
 from .numbers import without_gradient
@@ -29,7 +30,7 @@ def codes(name: str, x: Any, f: Format) -> Any:
     array on a GPU a DeviceArray."""
     x = from_tensor(x) if is_tensor(x) else x
     if isinstance(x, CodeArray) and x.format != f and (str(x.format), str(f)) not in ALIKE:
-        raise TypeError(f"{name} is {x.format}; {f} is wanted, whose codes are x.bits")
+        raise TypeError(f"{name} is {said(x.format)}; {said(f)} is wanted, whose codes are x.bits")
     if isinstance(x, CodeArray) and x.format == f:
         return x
     if (there := found_on_gpu(x)) is not None:
@@ -60,7 +61,8 @@ def array_of(name: str, a: Any) -> Any:
 def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
     if not f._core.takes_tensor_scale:
         raise ValueError(
-            f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
+            f"tensor_scale = {tensor_scale!r}: {said(f)} has none; nvfp4 and other scales in "
+            "ue4m3fn do"
         )
     asked = np.asarray(as_numpy(without_gradient(tensor_scale)))
     one = asked.item() if asked.size == 1 and asked.dtype.kind not in "bcSU" else None

@@ -11,6 +11,7 @@ from .._array import Array
 from .._create import from_dtype
 from .._device import DeviceArray
 from .._format import Format
+from .._format_texts import said
 from .scheme import Scheme
 
 
@@ -42,6 +43,8 @@ def as_integers(codes: Any, name: str = "codes") -> tuple[np.ndarray, int]:
         codes = narrow
     f = codes.format
     if not re.fullmatch(r"u?int\d+", str(f)) or f.width > 32:
-        raise TypeError(f"{name} is an Array of {f}; one of int4, uint8, … is taken, to 32 bits")
+        raise TypeError(
+            f"{name} is an Array of {said(f)}; one of int4, uint8, … is taken, to 32 bits"
+        )
     wide = codes.to_float64().astype(np.int64)
     return wide.astype(f"{'int' if f.signed else 'uint'}{8 * f.dtype.itemsize}"), f.width

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._block_format import BlockFormat
+from .._format_texts import said
 from .._settings import INTEGERS, brief
 
 Grid = tuple[int, int, int, int, int]
@@ -41,9 +42,9 @@ class Layout(NamedTuple):
             return cls(f, shape, None)
         if isinstance(f.block, tuple):
             if len(shape) < 2:
-                raise ValueError(f"x has shape {shape}; {f} has tiles of two axes")
+                raise ValueError(f"x has shape {shape}; {said(f)} has tiles of two axes")
             if axis != -1:
-                raise ValueError(f"axis = {axis}: tiles of {f} are of the last two axes")
+                raise ValueError(f"axis = {axis}: tiles of {said(f)} are of the last two axes")
             return cls(f, shape, None)
         if not -len(shape) <= axis < len(shape):
             raise ValueError(
@@ -112,7 +113,7 @@ class Layout(NamedTuple):
             if n % block:
                 raise ValueError(
                     f"x has shape {self.shape}: axis {i} is no multiple of {block}, the block of "
-                    f"{self.format}; padding='zeros' takes it as if zeros followed"
+                    f"{said(self.format)}; padding='zeros' takes it as if zeros followed"
                 )
 
     # --- Parts ---
@@ -176,7 +177,7 @@ class Layout(NamedTuple):
             return order, self.format, -1
         if order[-2:] != (n - 1, n - 2):
             raise ValueError(
-                f"axes = {order}: tiles of {self.format} stay on the last two axes; "
+                f"axes = {order}: tiles of {said(self.format)} stay on the last two axes; "
                 "to_float64() has numbers that go anywhere"
             )
         return order, self.turned(), -1

@@ -13,6 +13,7 @@ import numpy as np
 from .._array import Array
 from .._block_format import BlockFormat
 from .._create import array, from_bits
+from .._format_texts import said
 from .layout import Layout
 
 # Its keys round=even, nearest and floor, under our names.
@@ -38,9 +39,13 @@ def codes(x: np.ndarray, layout: Layout, rounding: str) -> tuple[Array, Array, i
 
 def check(f: BlockFormat, rounding: str) -> None:
     if str(f).startswith("bfp") or ";scale=" in str(f) or not f._core.power_of_two:
-        raise ValueError(f"format = {f}: microxcaling has scales in powers of two, by floor alone")
+        raise ValueError(
+            f"format = {said(f)}: microxcaling has scales in powers of two, by floor alone"
+        )
     if f.element.system not in ("float", "fixed") or isinstance(f.block, tuple):
-        raise ValueError(f"format = {f}: microxcaling has floats and integers, in blocks of n")
+        raise ValueError(
+            f"format = {said(f)}: microxcaling has floats and integers, in blocks of n"
+        )
     if rounding not in ROUNDINGS:
         raise ValueError(f"rounding = {rounding!r}: microxcaling has {', '.join(ROUNDINGS)}")
 

@@ -11,6 +11,7 @@ from .._container import Container
 from .._create import array, as_numpy, from_dtype, is_tensor, on_gpu
 from .._device import DeviceArray, Found
 from .._format import Format
+from .._format_texts import said
 
 INEXACT = 1
 HELD = {"e8m23": (24, 127, -149), "e11m52": (53, 1023, -1074)}  # digits, emax, the last digit
@@ -58,7 +59,7 @@ def numbers_there(x: DeviceArray | Found, single: bool) -> DeviceArray:
     to = next((name for name in HELD if single or holds(name, x.format)), None)
     if to is None:
         raise ValueError(
-            f"x holds {x.format} on {x.device}, and binary64 has not all its numbers; "
+            f"x holds {said(x.format)} on {x.device}, and binary64 has not all its numbers; "
             "x.astype('binary64') rounds them there, x.to_device('cpu') brings them here"
         )
     return (x if str(x.format) == to else x.astype(to)).contiguous()

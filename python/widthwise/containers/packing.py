@@ -13,6 +13,7 @@ from .._code_array import CodeArray
 from .._create import is_tensor, on_gpu
 from .._device import DeviceArray, Found
 from .._format import Format, as_format
+from .._format_texts import said
 from .._workplace import Workplace
 
 BYTES = Format("uint8")
@@ -38,7 +39,8 @@ def pack(x: Any) -> Any:
         raise TypeError(f"x is {type(x).__name__}; an Array is packed: {way}")
     if x.ndim == 0 or x.format.width > 64:
         raise ValueError(
-            f"x is {x.format}, shape {x.shape}: codes of up to 64 bits are packed along an axis"
+            f"x is {said(x.format)}, shape {x.shape}: codes of up to 64 bits are packed along an "
+            "axis"
         )
     where, n = Workplace.of({"x": x}), x.shape[-1]
     bytes = where.empty((*x.shape[:-1], core.packed_bytes(n, x.format.width)), BYTES)
@@ -72,7 +74,7 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Any:
     f = as_format(format)
     bytes = bytes_of(data, f)
     if f.width > 64:
-        raise ValueError(f"format = {f}: codes of up to 64 bits are packed")
+        raise ValueError(f"format = {said(f)}: codes of up to 64 bits are packed")
     row = bytes.shape[-1]
     count = 8 * row // f.width if n is None else n
     taken = core.packed_bytes(max(count, 0), f.width)
@@ -94,7 +96,7 @@ def bytes_of(data: Any, f: Format) -> Any:
         import torch
 
         if "float4" in str(data.dtype) and f.width != 4:
-            raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {f} has {f.width}")
+            raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {said(f)} has {f.width}")
         if "float4" not in str(data.dtype) and data.dtype != torch.uint8:
             raise TypeError(f"data holds {data.dtype}; uint8 (..., bytes) wanted")
         data = data.detach().view(torch.uint8)

@@ -13,6 +13,7 @@ from .. import _codes
 from .. import _widthwise as core
 from .._block_format import BlockFormat
 from .._create import array
+from .._format_texts import said
 from .._like import like_whom
 from .._machine import by_usual_arithmetic
 from .._missing import asks_for
@@ -90,7 +91,9 @@ def blocks(
     if padding not in PADDING:
         raise ValueError(f"padding = {padding!r}: it may be zeros or refuse")
     if arithmetic == "f32" and not f._core.takes_tensor_scale:
-        raise ValueError(f"arithmetic = 'f32': it is for scales in ue4m3fn, and {f} has others")
+        raise ValueError(
+            f"arithmetic = 'f32': it is for scales in ue4m3fn, and {said(f)} has others"
+        )
     numbers = as_numbers(x, single=arithmetic == "f32" or str(f.scale) == "e8m23")
     layout = Layout.of(f, numbers.shape, axis)
     if padding == "refuse":
@@ -121,12 +124,12 @@ def blocks(
     if refused is not None:
         raise ValueError(
             f"x: {_codes.element(refused, numbers.shape)} is {number_at(numbers, refused)}, which "
-            f"{f} has no code for; replace it, or take OCP's MX, where its block's scale becomes "
-            "NaN"
+            f"{said(f)} has no code for; replace it, or take OCP's MX, where its block's scale "
+            "becomes NaN"
         )
     if str(f.scale) == "e8m23" and not where.run("largest_magnitude", for_core(scales)) < math.inf:
         raise ValueError(
-            f"x: a block's largest magnitude takes a scale past binary32's range in {f}; "
+            f"x: a block's largest magnitude takes a scale past binary32's range in {said(f)}; "
             "multiply x by a power of two first"
         )
     return Blocks._of(elements, scales, f, axis, s, clamped, nan_blocks)

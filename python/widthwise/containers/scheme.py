@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._format_texts import said
+
 SCHEMES = ("asymmetric", "symmetric", "symmetric_full")
 MOST_BITS = 32
 INTEGERS = [[np.dtype(f"{kind}{size}") for size in (8, 16, 32)] for kind in ("uint", "int")]
@@ -83,7 +85,7 @@ def parsed(text: str) -> tuple[Scheme, str]:
     if not whole:
         named = re.fullmatch(r"\s*(u?int\d+)\s*", text.lower())
         ours = f"; write affine({named[1]}), or bits as a number" if named else f", {WANTED}"
-        raise ValueError(f"'{text}' is no text of affine integers{ours}")
+        raise ValueError(f"'{said(text)}' is no text of affine integers{ours}")
     element, *rest = [part.strip() for part in whole[1].split(",")]
     kind = re.fullmatch(r"(u?)int(\d+)", element)
     if not kind:

@@ -13,6 +13,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat, is_container
 from .._format import Format
+from .._format_texts import said
 from .._safetensors import Checkpoint, Entry, entry_of_codes
 from .._spelling import as_key, spelling
 from .chunks import POSITIVE, Cut, Options, Packer, Parts, Scheme, cuts_of, is_packed, unpacked
@@ -28,15 +29,15 @@ def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme
     if is_container(text):
         if way != "block":
             raise ValueError(
-                f"options.scale = {way}: {text} says itself what its scales are of; leave "
+                f"options.scale = {way}: {said(text)} says itself what its scales are of; leave "
                 "options.scale out"
             )
         return (AffineScheme if is_affine(text) else BlockScheme)(text, axis, options)
     if way == "block":
         Format(text)  # or what is wrong with it
         raise ValueError(
-            f"options.scale = block: {text} has no blocks; take tensor or channel, or the format "
-            f"'block({text},32,e8m0fnu)'"
+            f"options.scale = block: {said(text)} has no blocks; take tensor or channel, or the "
+            f"format 'block({said(text)},32,e8m0fnu)'"
         )
     return Bare(text, way, axis, options)
 
@@ -204,7 +205,7 @@ class Reader:
         raw, wanted = self.raw(self.kept.parts[part]), entry("", *self.parts[part])
         if raw.shape != wanted.shape or raw.nbytes != wanted.size:
             raise ValueError(
-                f"its {part} have shape {raw.shape}; {self.kept.format} of shape "
+                f"its {part} have shape {raw.shape}; {said(self.kept.format)} of shape "
                 f"{self.kept.shape} has {wanted.kind} of shape {wanted.shape}"
             )
         return raw

@@ -12,23 +12,24 @@ from .. import _host
 from .._block_format import is_container
 from .._create import from_bits
 from .._format import Format
+from .._format_texts import said
 from ._call import Examples, Host, floats, on_host, seed_of_words, words_of
 
 
 def single(format: Any) -> Format:
     told = _host.text(format)
     if is_container(told):
-        raise ValueError(f"{told}: its numbers share scales; quantize takes it, or ww.blocks")
+        raise ValueError(f"{said(told)}: its numbers share scales; quantize takes it, or ww.blocks")
     return Format(told)
 
 
 def items_of(f: Format) -> np.dtype:
     """The least unsigned integers that hold the format's codes."""
     if f.width > 64:
-        raise ValueError(f"{f} has codes of {f.width} bits; JAX has integers of 64")
+        raise ValueError(f"{said(f)} has codes of {f.width} bits; JAX has integers of 64")
     if f.width > 32 and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         raise ValueError(
-            f"{f} has codes of {f.width} bits, and JAX has integers of 32 without "
+            f"{said(f)} has codes of {f.width} bits, and JAX has integers of 32 without "
             "jax.config.update('jax_enable_x64', True)"
         )
     return np.dtype(f.dtype)
@@ -87,7 +88,7 @@ def decode(codes: Any, format: Any, dtype: Any = jnp.float32) -> Any:
     _host.held_format(str(f), to.name, lambda told: f"take dtype={told}" if told else NONE)
     codes = jnp.asarray(codes)
     if codes.dtype != items_of(f):
-        raise TypeError(f"codes are {codes.dtype}; those of {f} are {items_of(f)}")
+        raise TypeError(f"codes are {codes.dtype}; those of {said(f)} are {items_of(f)}")
 
     return on_host(Host(values_there, (str(f), to)), codes.shape, to, codes)
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _host
+from .._format_texts import said
 from ._call import (
     Examples,
     Host,
@@ -117,7 +118,7 @@ def units(unit: Any, backward: Any, dtype: str) -> Units:
 
 
 def who_draws(of: Units) -> str | None:
-    return next((f"unit {unit}" for unit in of if _host.draws(unit)), None)
+    return next((f"unit {said(unit)}" for unit in of if _host.draws(unit)), None)
 
 
 def matmul(

@@ -11,6 +11,7 @@ from .._block_format import BlockFormat
 from .._create import from_bits
 from .._format import Format
 from .._format_facts import highest
+from .._format_texts import said
 from .._host import block_format_of
 from ..containers.coded import saturating
 from ..containers.scheme import is_affine, parsed
@@ -35,7 +36,9 @@ def dynamic(b: Builder, x: str, y: str, how: How) -> list[NodeProto]:
     """
     check(Format("binary32"), how.rounding)
     if b.opset < SINCE:
-        raise ValueError(f"{how.format} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
+        raise ValueError(
+            f"{said(how.format)} of '{x}': opset {SINCE} is wanted, and this is {b.opset}"
+        )
     if is_affine(how.format):
         return [of_affine(b, x, y, how.format, how.rounding)]
     return of_blocks(b, x, y, block_format_of(how.format), how.rounding)
@@ -45,19 +48,20 @@ def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list
     two = f._core.takes_tensor_scale
     if not isinstance(f.block, int) or has_options(f) or (two and not _tensor_scale.takes(f)):
         raise ValueError(
-            f"{f} of '{x}': of values that a run brings, graphs find scales by the rules floor "
-            "(powers of two) and amax (E4M3, binary32), of blocks along an axis; quantise weights "
-            "so, or take 'mxfp8_e4m3', 'nvfp4', 'bfp(8,32,e8)' or 'block(e4m3fn,128,binary32)'"
+            f"{said(f)} of '{x}': of values that a run brings, graphs find scales by the rules "
+            "floor (powers of two) and amax (E4M3, binary32), of blocks along an axis; quantise "
+            "weights so, or take 'mxfp8_e4m3', 'nvfp4', 'bfp(8,32,e8)' or "
+            "'block(e4m3fn,128,binary32)'"
         )
     if rounding not in NEAREST:
         raise ValueError(
-            f"{f} of '{x}': rounding = {rounding!r}, and a quotient of blocks may underflow, after "
-            f"which only {', '.join(NEAREST)} are right"
+            f"{said(f)} of '{x}': rounding = {rounding!r}, and a quotient of blocks may underflow, "
+            f"after which only {', '.join(NEAREST)} are right"
         )
     try:
         check(f.element, rounding)
     except ValueError as why:
-        raise ValueError(f"{f} of '{x}': {why}") from None
+        raise ValueError(f"{said(f)} of '{x}': {why}") from None
     element = within_ends(f.element)
     how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
     how["most"] = highest(f.element)
@@ -95,8 +99,9 @@ def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, how: dict[str, An
     top = largest.denominator.bit_length() - largest.numerator.bit_length()
     if top > LARGEST_POWER:
         raise ValueError(
-            f"{f} of '{x}': the largest number of {f.element} lies below 2^-{LARGEST_POWER}, and "
-            "graphs divide by it in binary32; take a format with larger numbers"
+            f"{said(f)} of '{x}': the largest number of {said(f.element)} lies below "
+            f"2^-{LARGEST_POWER}, and graphs divide by it in binary32; take a format with "
+            "larger numbers"
         )
     how["top"] = 2.0**top
     how["least"], how["most"] = (float(end) for end in ends)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._block_format import is_container
+from .._format_texts import said
 from .._host import check_format, whole
 from ..containers.given import FOUND, given, given_scales, refuse_both
 from ..containers.scheme import is_affine, parsed
@@ -62,7 +63,7 @@ def check_axis(text: str, axis: int | None, scale: Any) -> None:
         return
     if not is_container(text) and scale is None:
         raise ValueError(
-            f"axis = {axis}, and {text} has no scales; leave axis out, or pass scale= as well"
+            f"axis = {axis}, and {said(text)} has no scales; leave axis out, or pass scale= as well"
         )
     if is_affine(text):
         rule, groups = parsed(text)
@@ -97,10 +98,12 @@ def single(x: Any) -> np.ndarray:
 
 def of_bare(text: str, scales: np.ndarray, zeros: np.ndarray | None) -> np.ndarray:
     if is_container(text):
-        raise ValueError(f"scale is given, and {text} finds its scales itself; leave scale out")
+        raise ValueError(
+            f"scale is given, and {said(text)} finds its scales itself; leave scale out"
+        )
     if zeros is not None and zeros.any():
         raise ValueError(
-            f"zero_point = {zeros.tolist()}, and {text} has none; leave it out, or take affine "
-            "integers as 'affine(uint8)'"
+            f"zero_point = {zeros.tolist()}, and {said(text)} has none; leave it out, or take "
+            "affine integers as 'affine(uint8)'"
         )
     return given_scales(scales, scales.shape, np.float32, "leave scale out to round without one")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker
 
 from .._block_format import is_container
+from .._format_texts import said
 from .._host import block_format_of
 from .._layer_rules import Rule, key_text, listed, rules_of
 from .._unit import Unit
@@ -279,7 +280,7 @@ def of_unit(unit: Any) -> dict[str, str]:
     u = unit if isinstance(unit, Unit) else Unit(str(unit))
     if u.scale_format is not None:
         raise ValueError(
-            f"unit {u} scales blocks; name its operands' formats: {{'input': 'mxfp8_e4m3', "
+            f"unit {said(u)} scales blocks; name its operands' formats: {{'input': 'mxfp8_e4m3', "
             "'weight': 'mxfp8_e4m3'}"
         )
     found = {"input": u.a, "weight": u.b, "bias": u.c, "output": u.result_format}

@@ -8,6 +8,7 @@ import numpy as np
 from onnx import FunctionProto, NodeProto, TensorProto, helper, numpy_helper
 
 from .._format import Format
+from .._format_texts import said
 from .._host import fits_in
 from . import _arithmetic, _search, _wrapping
 from ._body import DOMAIN
@@ -167,12 +168,12 @@ def check(format: Any, rounding: str) -> Format:
         raise ValueError(f"rounding = {rounding!r}: {why}; take one of {WAYS}")
     if not fits_in(f, "float32"):
         raise ValueError(
-            f"{f} has numbers that binary32, in which ONNX graphs compute, does not hold; take a "
-            "narrower format, or keep its codes: ww.array"
+            f"{said(f)} has numbers that binary32, in which ONNX graphs compute, does not hold; "
+            "take a narrower format, or keep its codes: ww.array"
         )
     if not any(way.takes(f) for way in (_arithmetic, _search, _wrapping)):
         raise ValueError(
-            f"{f} has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search "
-            f"tables, up to {_search.WIDEST} bits; take a narrower format"
+            f"{said(f)} has {f.width} bits: of {f.system}s, and of floats without a zero, graphs "
+            f"search tables, up to {_search.WIDEST} bits; take a narrower format"
         )
     return f

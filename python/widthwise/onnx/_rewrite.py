@@ -10,6 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape
 
 from .._block_format import is_container
 from .._format import Format
+from .._format_texts import said
 from .._host import fits_in
 from ..containers.coded import saturating
 from ..containers.scheme import is_affine, parsed
@@ -130,9 +131,9 @@ class Rewriter:
         type = type_of(rule.bits, rule.signed, self.b.opset)
         if type is None or groups not in ("", "all", "channel") or how.rounding != "rne":
             raise ValueError(
-                f"{how.format} of '{x}' under a given scale, rounding = {how.rounding!r}: graphs "
-                f"have 'rne', codes of up to 8 bits, since opset 21 of 16 (this is {self.b.opset}),"
-                " and one scale or channels'"
+                f"{said(how.format)} of '{x}' under a given scale, rounding = {how.rounding!r}: "
+                f"graphs have 'rne', codes of up to 8 bits, since opset 21 of 16 (this is "
+                f"{self.b.opset}), and one scale or channels'"
             )
         scale, zeros = how.scale, how.zero_point
         assert scale is not None and zeros is not None
@@ -185,27 +186,31 @@ class Rewriter:
         shape, axis = self.shapes.get(x), 0 if how.axis is None else how.axis
         if shape is None:
             raise ValueError(
-                f"{how.format} of '{x}' along axis {axis}: how many axes it has is unknown; run "
-                "onnx.shape_inference, or take one scale"
+                f"{said(how.format)} of '{x}' along axis {axis}: how many axes it has is unknown; "
+                "run onnx.shape_inference, or take one scale"
             )
         if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"{how.format} of '{x}': axis = {axis}, and it has {len(shape)} axes")
+            raise ValueError(
+                f"{said(how.format)} of '{x}': axis = {axis}, and it has {len(shape)} axes"
+            )
         there = shape[axis]
         if how.scale is not None and how.scale.ndim and there not in (None, how.scale.size):
             raise ValueError(
-                f"{how.format} of '{x}': scale has {how.scale.size} numbers, and axis {axis} has "
-                f"{there} channels"
+                f"{said(how.format)} of '{x}': scale has {how.scale.size} numbers, and axis {axis} "
+                f"has {there} channels"
             )
         return axis % len(shape)
 
 
 def check_fits(format: str, held: int, x: str) -> None:
     if is_container(format):
-        raise ValueError(f"'{x}' is narrower than binary32, and {format} has scales; export FLOAT")
+        raise ValueError(
+            f"'{x}' is narrower than binary32, and {said(format)} has scales; export FLOAT"
+        )
     if not fits_in(Format(format), NARROW[held]):
         kind = TensorProto.DataType.Name(held)
         raise ValueError(
-            f"'{x}' holds {kind}, which does not hold {format}; export the model in FLOAT"
+            f"'{x}' holds {kind}, which does not hold {said(format)}; export the model in FLOAT"
         )
 
 

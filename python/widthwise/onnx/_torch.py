@@ -13,6 +13,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, save
 from torch import nn
 
 from .._block_format import BlockFormat, is_container
+from .._format_texts import said
 from .._unit import Unit
 from ..torch._memory import held_format
 from ._body import DOMAIN
@@ -189,8 +190,8 @@ def check_dtype(format: str, dtype: Any) -> None:
         return
     if is_container(format):
         raise ValueError(
-            f"{format} of a tensor of {dtype}: its numbers are a scale's times an element's, for "
-            "which that dtype may have no room; export model.float()"
+            f"{said(format)} of a tensor of {dtype}: its numbers are a scale's times an element's, "
+            "for which that dtype may have no room; export model.float()"
         )
     held_format(format, dtype)
 

@@ -10,6 +10,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from .._block_format import BlockFormat, is_container
 from .._create import array, from_bits
 from .._format import Format
+from .._format_texts import said
 from .._host import fits_in
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine, affine
@@ -106,8 +107,8 @@ def of_affine(b: Builder, x: Affine, name: str, y: str) -> list[NodeProto]:
     type = type_of(x.bits, x.scheme.signed, b.opset)
     if type is None:
         raise ValueError(
-            f"{name}: {x.format} has codes of {x.bits} bits, and DequantizeLinear takes 16 (8 "
-            f"before opset 21; this is {b.opset})"
+            f"{name}: {said(x.format)} has codes of {x.bits} bits, and DequantizeLinear takes 16 "
+            f"(8 before opset 21; this is {b.opset})"
         )
     how, scale, zero = grouped(b, x, name)
     stored = b.tensor(f"{name}_codes", tensor_of(x.codes, type.of))
@@ -126,7 +127,7 @@ def grouped(b: Builder, x: Affine, name: str) -> tuple[dict[str, Any], Any, Any]
         return {"axis": groups.axis}, x.scale, x.zero_point
     if b.opset < BLOCKS_SINCE:
         raise ValueError(
-            f"{name}: {x.format} has blocks, which DequantizeLinear has since opset "
+            f"{name}: {said(x.format)} has blocks, which DequantizeLinear has since opset "
             f"{BLOCKS_SINCE}, and this is {b.opset}; pass opset={BLOCKS_SINCE}"
         )
     scale, zero = x.scale, x.zero_point

@@ -135,20 +135,26 @@ class Accumulation(ErrorGrowth):
         >>> found.limits("mac(e5m10)")[0].round(1).tolist()
         [[[58.7, inf]]]
         """
-        below = np.where(np.isfinite(self.error[unit]), self._below[unit], np.inf)
+        return self._limits(unit, self.magnitude[unit], 1.0)
+
+    def _relative_limits(self, unit: str) -> tuple[np.ndarray, np.ndarray]:
+        """The same over |exact|; conditions stay within a float64's range where sums do not."""
+        return self._limits(unit, self.condition[unit], np.abs(self.exact[unit]))
+
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def _limits(self, unit: str, grown: np.ndarray, of: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds times the terms' magnitudes, and what else was lost: both over `of`."""
+        number = np.isfinite(self.error[unit]) | np.isfinite(self.ulps[unit])
+        below = np.where(number, self._below[unit], np.inf)
         if self._before[unit].strayed:  # which lose what they have lost
             below = below + np.abs(self.operand_error[unit])
         found = []
-        for lines in (self.bounds, self.likely_bounds):
-            with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
-                limit = lines[unit] * self.magnitude[unit] + below * (1 + lines[unit])
-            past = self.magnitude[unit] + np.fmax(limit, 0) > self._end[unit]  # NaN is no limit
-            found.append(np.where(np.isinf(below) | past, np.inf, limit))
+        for lines in (self.bounds[unit], self.likely_bounds[unit]):
+            lost = below * (1 + lines)
+            reached = self.magnitude[unit] * (1 + np.fmax(lines, 0)) + lost
+            endless = np.isinf(below) | (reached > self._end[unit])
+            found.append(np.where(endless, np.inf, lines * grown + lost / of))
         return found[0], found[1]
-
-    def _relative_limits(self, unit: str) -> list[np.ndarray]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return [limit / np.abs(self.exact[unit]) for limit in self.limits(unit)]
 
     def plot(
         self,

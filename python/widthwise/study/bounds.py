@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._create import array
+from .._compare import isfinite
+from .._create import array, from_bits
+from .._elementwise import multiply
 from .._format import Format
-from .._format_facts import lowest
+from .._format_facts import LAST_DIGIT, highest, lowest
 from .._settings import share
 from .._unit import Unit, as_unit
 
@@ -107,8 +109,9 @@ def likely_bound_beside(u: Unit, k: int, confidence: float, met: Sequence[Roundi
     if math.isinf(directed) or widest >= 1:
         return certain
     deviations = math.sqrt(2 * math.log(2 * max(1, k) / (1 - confidence))) / (1 - widest)
-    squares = sum(step.times * step.roundoff**2 for step in free)
-    exponent = deviations * math.sqrt(squares) + squares / (1 - widest)
+    # Over the widest, whose square may be no float64.
+    root = math.sqrt(sum(step.times * (step.roundoff / (widest or 1)) ** 2 for step in free))
+    exponent = widest * (deviations * root + widest * root**2 / (1 - widest))
     likely = math.expm1(exponent) if exponent < 700 else math.inf
     return min(certain, likely + directed + likely * directed)
 
@@ -152,26 +155,32 @@ def lost_below(u: Unit, k: int) -> float:
     """
     formats = [Format(fields["fmt"]) for fields in rounded_to(fields_of(u))]
     digits = [f.least_digit if f.has_subnormals and not f.ftz else f.emin for f in formats]
-    return (k + 1) * sum(math.ldexp(1.0, digit) for digit in digits if digit < MOST_EXPONENT)
+    return (k + 1) * sum(map(power, digits))
 
 
 MOST_EXPONENT = 1024  # of a float64
 
 
+def power(exponent: int) -> float:
+    """Of two, or what a float64 has next above it: what is rounded to many digits errs, too."""
+    return math.ldexp(1.0, max(exponent, LAST_DIGIT)) if exponent < MOST_EXPONENT else math.inf
+
+
 def end_of_range(u: Unit) -> float:
     """Past which a rounding of the unit may deliver a number, as one that saturates or wraps does:
-    from there on no bound holds. Infinite where what is too large becomes an infinity or NaN."""
+    from there on no bound holds. Infinite where what is too large becomes an infinity or NaN; an
+    end past a float64's largest number is that one."""
     return min(map(silent_end, rounded_to(fields_of(u))), default=math.inf)
 
 
 def silent_end(fields: Mapping[str, Any]) -> float:
     f = Format(fields["fmt"])
-    if f.emax >= MOST_EXPONENT - 2:
+    largest = from_bits([f._core.codes["max_finite"]], f)
+    times = array([4.0, -4.0], "binary32")
+    past = multiply(largest, times, format=f, rounding=fields.get("rm", "rne"))
+    if not isfinite(past).any():
         return math.inf
-    largest = float(f.max_finite)
-    past = array([4 * largest, -4 * largest], f, rounding=fields.get("rm", "rne"))
-    nearer = min(largest, -lowest(f)) if f.signed else largest
-    return nearer if np.any(np.isfinite(past.to_float64("rne"))) else math.inf
+    return min(highest(f), -lowest(f)) if f.signed else highest(f)
 
 
 def rounded_to(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -245,9 +254,9 @@ def rounding(fields: dict[str, Any], times: int) -> Rounding:
     if f.system in WITHOUT_ROUNDOFF:
         return Rounding(times, math.inf, 0.0)
     if mode in NEAREST:
-        roundoff, bias = 2.0**-precision, 0.0
+        roundoff, bias = power(-precision), 0.0
     else:
-        roundoff = bias = 2.0 ** (1 - precision)
+        roundoff = bias = power(1 - precision)
     if random_bits := re.match(r"sr(\d+)", mode):
         bias = roundoff * 2.0 ** -int(random_bits[1])
     cut_before = 2.0 ** -fields["post_norm_frac"] if "post_norm_frac" in fields else 0.0
@@ -256,7 +265,7 @@ def rounding(fields: dict[str, Any], times: int) -> Rounding:
 
 def kept(operand: dict[str, Any]) -> Rounding:
     """An operand of which only some fraction bits are read."""
-    lost = 2.0 ** -operand["keep_frac"]
+    lost = power(-operand["keep_frac"])
     return Rounding(1, lost, lost)
 
 

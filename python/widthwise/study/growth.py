@@ -9,6 +9,8 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Work, operand, spread
+from .._format_texts import said
+from .._metrics import magnitude
 from .._missing import asks_for
 from .._settings import How, share
 from .._table import Table, Titled, data_frame
@@ -43,7 +45,7 @@ class OfUnits(dict[str, np.ndarray]):
         for own, unit in self.units.items():
             if unit == wanted:
                 return self[own]
-        raise KeyError(f"{name!r}: the units are {', '.join(self)}")
+        raise KeyError(f"{said(name)!r}: the units are {said(', '.join(self))}")
 
 
 class ErrorGrowth(Titled):
@@ -62,7 +64,8 @@ class ErrorGrowth(Titled):
             the numbers on either side), and relative to the exact sum. Infinite where the unit's
             result is no number.
         error, exact, magnitude, condition: computed - exact, the exact sum, the sum of the terms'
-            magnitudes, and that over |exact|, of the same shape.
+            magnitudes, and that over |exact|, of the same shape. Past a float64's range the first
+            three are infinite, while ulps, relative and condition tell the numbers there.
         operand_error, accumulation_error: the two parts of `error`: what rounding the operands
             cost, which is infinite where one became so, and what the accumulation cost. Against
             'operands' the first is not looked at, and NaN. In ulps, and relative: `measured`.
@@ -318,11 +321,6 @@ class ErrorGrowth(Titled):
 
 FEW = 3  # units whose errors are drawn in parts, too
 MEASURES = {"ulps": "ulp of the result", "relative": "relative", "absolute": "absolute"}
-
-
-def magnitude(error: np.ndarray) -> np.ndarray:
-    """What is no number is an infinite error."""
-    return np.where(np.isnan(error), np.inf, np.abs(error))
 
 
 def over_dots(x: np.ndarray) -> np.ndarray:

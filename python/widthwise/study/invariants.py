@@ -12,6 +12,7 @@ from .._compare import greater, isfinite, isnan, less
 from .._create import zeros
 from .._dot import dot
 from .._elementwise import negate, next_up, scaleb
+from .._format_texts import said
 from .._table import Findings
 from .._unit import Unit, as_unit
 from .accumulation import draws
@@ -54,7 +55,7 @@ def monotonicity(
     before, raised = computed(u, x), next_up(x.a)
     if not isfinite(before):
         raise ValueError(
-            f"unit {u.text} sums these to {before}, which no term moves: whether it is "
+            f"unit {said(u.text)} sums these to {before}, which no term moves: whether it is "
             "monotonic cannot be told; scale the data, or take a wider format"
         )
     breaches = [
@@ -146,7 +147,7 @@ def reproducible(
     u = as_unit(unit)
     if draws(u):
         raise ValueError(
-            f"unit {u.text} rounds stochastically; what it keeps is hidden by its draws"
+            f"unit {said(u.text)} rounds stochastically; what it keeps is hidden by its draws"
         )
     return u, one_dot(u, a, b, c, rounding, scale_a, scale_b)
 

@@ -14,6 +14,7 @@ from .._array import Array
 from .._compare import isfinite
 from .._dot import NAMES, Operands
 from .._format import Format
+from .._format_texts import said
 from .._missing import asks_for
 from .._table import Findings, Table, Titled, cell
 from .._trace import Trace, Wire, trace
@@ -226,8 +227,8 @@ def sources(
     for key in UNTOLD:
         if key in chain:
             raise ValueError(
-                f"unit {u.text} has chain.{key}; errors are told apart where sums go in order, "
-                "C first, without compensation"
+                f"unit {said(u.text)} has chain.{key}; errors are told apart where sums go in "
+                "order, C first, without compensation"
             )
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
     exact = x.data.given if checked_against(against) == "given" else x.operands

@@ -11,6 +11,7 @@ from .._array import Array
 from .._compare import equal, isfinite, isnan, iszero
 from .._create import from_bits
 from .._dot import Operands, dot
+from .._format_texts import said
 from .._missing import asks_for
 from .._trace import trace
 from .._unit import Unit, as_unit, titled
@@ -157,7 +158,7 @@ def stagnation(
     """
     u = as_unit(unit)
     if why := why_no_register(u):
-        raise ValueError(f"unit {u.text} {why}; accumulation tells the errors of its sums")
+        raise ValueError(f"unit {said(u.text)} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")

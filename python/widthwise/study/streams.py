@@ -14,6 +14,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work, shape_of
+from .._format_texts import said
 from .._missing import asks_for
 from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
@@ -152,7 +153,7 @@ class Stream:
         if self.length % self.sum.step:
             raise ValueError(
                 f"pieces: one ended after {self.length} terms, within a block of unit "
-                f"{self.unit.text}; all but the last are of a multiple of {self.sum.step}"
+                f"{said(self.unit.text)}; all but the last are of a multiple of {self.sum.step}"
             )
         a, b, *scales = piece
         x = study_data(self.sum.unit, a, b, None, self.rounding, *scales)
@@ -172,7 +173,7 @@ def sum_of(unit: Unit, seed: int, engine: str, threads: int | None) -> Sum:
         ValueError: the unit needs all of its terms at once.
     """
     if why := why_not_in_pieces(unit):
-        raise ValueError(f"unit {unit.text} {why}; pass all terms at once to accumulation")
+        raise ValueError(f"unit {said(unit.text)} {why}; pass all terms at once to accumulation")
     if register_alone(unit) and not (unit.lanes and draws(unit)):
         return PassedOn(unit, seed, engine, threads)
     checked_threads(threads)
@@ -219,7 +220,7 @@ class Held:
         _engines.check(engine)
         if engine not in ("auto", "reference"):
             raise ValueError(
-                f"engine = {engine!r}: a stream of unit {unit.text} goes on in the "
+                f"engine = {engine!r}: a stream of unit {said(unit.text)} goes on in the "
                 "reference alone; leave it 'auto'"
             )
         self.unit, self.seed = unit, checked_seed(seed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._dot import shape_of
+from .._format_texts import said
 from .._missing import asks_for
 from .._settings import number, several
 from .._table import Findings
@@ -53,7 +54,7 @@ def smallest_width(
     8
     """
     if "{width}" not in text:
-        raise ValueError(f"text = {text!r}: write {{width}} where it stands, as e8m{{width}}")
+        raise ValueError(f"text = {said(text)!r}: write {{width}} where it stands, as e8m{{width}}")
     tolerance = number("tolerance", tolerance, 0)
     if statistic not in ("max", "mean"):
         raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")

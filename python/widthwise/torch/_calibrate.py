@@ -15,6 +15,7 @@ from .._block_format import is_container
 from .._create import array
 from .._format import Format
 from .._format_facts import highest, lowest
+from .._format_texts import said
 from .._table import Findings
 from ..containers.affine import affine
 from ..containers.calibration import GRID, METHODS, check_data, check_method
@@ -118,18 +119,18 @@ class Place:
         else:
             f = Format(self.format)
             if not scales_lead_to(f):
-                raise ValueError(f"{self}: its largest number is zero; it takes no scale")
+                raise ValueError(f"{said(self)}: its largest number is zero; it takes no scale")
             if f.system == "fixed":
                 bits = f.width
             elif method not in OF_FLOATS:
                 raise ValueError(
-                    f"{self}: method '{method}' counts levels of integers; it may be "
+                    f"{said(self)}: method '{method}' counts levels of integers; it may be "
                     f"{', '.join(map(repr, OF_FLOATS))}"
                 )
         try:
             check_method(method, bits, percentile)
         except ValueError as why:
-            raise ValueError(f"{self}: {why}") from None
+            raise ValueError(f"{said(self)}: {why}") from None
         self.method = method
         self.seen = Calibrator(method, bits, percentile)
         keeps = method != "minmax"
@@ -147,7 +148,7 @@ class Place:
             for calibrator in {self.seen, self.counted}:
                 look_at(x, calibrator)
         except ValueError as why:
-            raise ValueError(f"{self}: {why}") from None
+            raise ValueError(f"{said(self)}: {why}") from None
 
     @property
     def home(self) -> torch.device:
@@ -158,7 +159,7 @@ class Place:
 
     def scale(self) -> tuple[float, int]:
         if not self.seen.count:
-            raise ValueError(f"{self}: no batch of loader reached it; it needs one")
+            raise ValueError(f"{said(self)}: no batch of loader reached it; it needs one")
         if is_affine(self.format):
             lo, hi = self.seen.range(exact=True)
             ends = np.array(lo, object), np.array(hi, object)

@@ -24,7 +24,7 @@ from ..containers.scheme import Scheme, is_affine
 from ._containers import contained, container_values
 from ._gpu import in_its_turn, lies_there, numbers_there, tensor_there
 from ._memory import codes_in, held_format, here, known, rounded_codes, tensor_of, values_of
-from ._op import are_tensors, drawn_seed
+from ._op import are_tensors, by_chance, drawn_seed
 
 PACKED = 64  # bits of the widest codes that go side by side
 
@@ -199,7 +199,7 @@ def encode(
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
     are_tensors(x=x)
-    drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
+    drawn = whole_seed(drawn_seed(seed, by_chance(rounding=rounding)))
     told = text(format)
     refuse_idle_axis(axis, told)
     with in_its_turn(x):

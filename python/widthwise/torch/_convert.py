@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from .._format_texts import said
 from .._layer_rules import covers, decided, rules_of
 from .._table import Table
 from ._attention import MultiheadAttention
@@ -232,8 +233,8 @@ def check_fits(name: str, module: nn.Module, scheme: Scheme) -> None:
     for unit in (scheme.unit, scheme.backward_unit):
         if unit is not None and scales_blocks(unit):
             raise ValueError(
-                f"'{name}' is a convolution and unit {unit} scales blocks, which it has not; give "
-                "it a rule of its own before"
+                f"'{name}' is a convolution and unit {said(unit)} scales blocks, which it has not; "
+                "give it a rule of its own before"
             )
 
 

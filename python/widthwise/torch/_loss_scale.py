@@ -15,6 +15,7 @@ from .._block_format import is_container
 from .._doublings import doublings
 from .._format import Format
 from .._format_facts import LAST_DIGIT, highest
+from .._format_texts import said
 from .._rules import format_text
 from .._table import Findings, Titled
 from ._calibrate import evaluating, fed
@@ -71,10 +72,14 @@ def loss_scale(
     """
     format = format_text("format", format)
     if is_container(format):
-        raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
+        raise ValueError(
+            f"format = '{said(format)}' finds its scales by itself; a bare one needs a hint"
+        )
     f, pairs = Format(format), list(loader)
     if not highest(f) > 0:
-        raise ValueError(f"format = '{f}' has no number above zero that gradients could keep to")
+        raise ValueError(
+            f"format = '{said(f)}' has no number above zero that gradients could keep to"
+        )
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
     layers = changeable(model)
@@ -113,7 +118,7 @@ def power_into(f: Format, largest: float) -> float:
     exponent = int(doublings(largest, highest(f))) - 1
     if exponent < LAST_DIGIT:
         raise ValueError(
-            f"format = '{f}': gradients reach {largest:g}, and half of its largest number is "
+            f"format = '{said(f)}': gradients reach {largest:g}, and half of its largest number is "
             f"{highest(f):g} / 2; the loss scale 2^{exponent} lies below all floats, the least of "
             f"which is 2^{LAST_DIGIT}; take a format that reaches farther, or a smaller loss"
         )

@@ -209,6 +209,15 @@ def one_by_one(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
     return torch.stack([call(*example(i)) for i in range(size)]), 0
 
 
+def by_chance(**roundings: Any) -> bool:
+    """Whether one of them is stochastic. Compiled code has no words for what the core refuses: no
+    text comes as far."""
+    for name, rounding in roundings.items():
+        if not isinstance(rounding, str):
+            raise TypeError(f"{name} = {rounding!r}: a text is wanted, as 'rne'")
+    return any(rounding.startswith("sr") for rounding in roundings.values())
+
+
 def drawn_seed(seed: Any, stochastic: bool) -> Any:
     """What stochastic rounding draws by, from torch's generator where none is given."""
     if not stochastic:

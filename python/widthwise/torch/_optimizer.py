@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
+from .._format_texts import said
 from .._host import check_format, env_of, text
 from ._by_name import ByName, Change, by_name, check_globs, nameless, names_among, names_in
 from ._quantize import quantize
@@ -63,6 +64,7 @@ class Steps:
         self.left = left
         self.names = {} if names is None else names
         self.weights: Values = {}  # where they lie, while accumulators take a step in their place
+        self.moving: set[torch.Tensor] = set()  # by a step that has begun, and not yet rounded
 
     def of(self, p: torch.Tensor, told: Any) -> Change | None:
         """What is done to a parameter's numbers."""
@@ -114,6 +116,7 @@ class Steps:
         if closure is None:
             self.round_gradients(optimizer)
         self.weights = {p: p.data for p in parameters(optimizer) if p in self.accumulators}
+        self.moving = {p for p in parameters(optimizer) if self.rounds(p)}
         show(self.accumulators, self.weights)
         return None if closure is None else self.around(optimizer, closure)
 
@@ -131,13 +134,16 @@ class Steps:
                 self.round_gradients(optimizer)
             except BaseException:
                 if not again:
-                    self.weights = {}  # nothing has moved yet: all is as before the step
+                    self.weights, self.moving = {}, set()  # all is as before the step
                 raise
             finally:
                 show(moving, self.weights)
             return loss
 
         return evaluated
+
+    def rounds(self, p: torch.Tensor) -> bool:
+        return any(self.of(p, told) is not None for told in (self.weight, self.accumulator))
 
     def lay(self, p: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Rounded weights where weights lie: others may have views of that memory, or share it."""
@@ -169,28 +175,36 @@ class Steps:
         change = self.of(p, self.accumulator)
         if change is not None:
             self.accumulators[p] = change(p.data).detach()
-        if change is not None or self.of(p, self.weight) is not None:
+        if self.rounds(p):
             p.data = self.lay(p, self.accumulators.get(p, p.data))
         if change is not None:
             self.leave(p)
         self.weights.pop(p, None)
+        self.moving.discard(p)
 
     @contextmanager
     def given_up(self, optimizer: Optimizer) -> Iterator[None]:
-        """Around a step, that it leaves no accumulators where weights lie when it raises: they are
-        as far as it came, and weights those, rounded; where that raises, too, both are the weights
-        of before."""
+        """Around a step, that it leaves rounded weights when it raises: accumulators are as far as
+        it came, and weights those, or what the step itself has made of them, rounded. Where that
+        raises, too, both are the weights of before; a weight without an accumulator, of which
+        nothing is kept, is what the step has left."""
         try:
             yield
         except BaseException:
-            for p in list(self.weights):
+            for p in filter(self.moving.__contains__, parameters(optimizer)):
                 try:
                     self.settle(p)
                 except Exception:  # as of a NaN, which the format has not
-                    p.data = self.weights.pop(p)
-                    self.accumulators[p] = p.detach().clone()
-                    self.leave(p)
+                    self.restore(p)
             raise
+
+    def restore(self, p: torch.Tensor) -> None:
+        """The weight of before a step, where it lies yet."""
+        self.moving.discard(p)
+        if p in self.weights:
+            p.data = self.weights.pop(p)
+            self.accumulators[p] = p.detach().clone()
+            self.leave(p)
 
     def round_momenta(self, p: torch.Tensor, state: dict[str, Any]) -> None:
         for key, value in state.items():
@@ -291,8 +305,7 @@ def quantised(plain: Any) -> Any:
 
 
 def or_given_up(step: Any, of: Optimizer | None = None) -> Any:
-    """A method, or one of an optimizer's own, that leaves no accumulators where weights lie when it
-    raises."""
+    """A method, or one of an optimizer's own, that leaves rounded weights when it raises."""
 
     @wraps(step)
     def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -335,10 +348,11 @@ def quantize_optimizer(
     """Let an optimizer's numbers have formats; it is changed itself, and keeps its state.
 
     A step rounds gradients, moves the accumulators, rounds these, takes the weights from them, and
-    rounds the momenta; before the first one nothing is rounded. One that raises leaves weights that
-    are their accumulators, rounded. Closures are called at the weights, as often as the optimizer
-    calls them, and their gradients are rounded each time. Schedulers go on, those made before
-    included. Accumulators are in state_dict, deep copies and pickles.
+    rounds the momenta; before the first one nothing is rounded. One that raises leaves rounded
+    weights, of accumulators or of what it made of the weights itself. Closures are called at the
+    weights, as often as the optimizer calls them, and their gradients are rounded each time.
+    Schedulers go on, those made before included. Accumulators are in state_dict, deep copies and
+    pickles.
 
     Args:
         optimizer: any of torch.optim, or of a subclass.
@@ -425,7 +439,7 @@ def change(name: str, told: Any, rounding: str) -> Change | None:
     try:
         check_format(text(told))
     except ValueError as why:
-        raise ValueError(f"{name} = {told!r}: {why}") from None
+        raise ValueError(f"{name} = {said(told)!r}: {why}") from None
     return ToFormat(text(told), rounding)
 
 

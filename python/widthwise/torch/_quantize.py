@@ -11,7 +11,7 @@ from .._block_format import is_container
 from .._host import check_format, env_of, idle_axis, text, whole_seed, why_idle
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
-from ._op import Op, are_tensors, drawn_seed, following, one_by_one
+from ._op import Op, are_tensors, by_chance, drawn_seed, following, one_by_one
 
 QUANTIZE = (
     "quantize(Tensor x, str format, str rounding, str? backward, str backward_rounding, "
@@ -169,7 +169,7 @@ def quantize(
     Raises:
         ValueError: the dtype does not hold the format's numbers; NaN, and the format has none; an
             axis, and no numbers share scales.
-        TypeError: x holds another dtype.
+        TypeError: x holds another dtype; a rounding that is no text.
 
     >>> import torch
     >>> quantize(torch.tensor([0.3, 1.7, 9.0]), "e2m1fn")
@@ -177,11 +177,12 @@ def quantize(
     """
     are_tensors(x=x)
     back = rounding if backward_rounding is None else backward_rounding
+    stochastic = by_chance(rounding=rounding, backward_rounding=back)
     if wrong := fault(text(backward), back):
         raise ValueError(wrong)
     if axis is not None and (why := idle(text(format), text(backward))):
         raise ValueError(idle_axis(axis, why))
-    drawn = drawn_seed(seed, "sr" in (rounding[:2], back[:2]))
+    drawn = drawn_seed(seed, stochastic)
     return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)
 
 
@@ -189,7 +190,7 @@ def quantize(
 
 
 @torch.compiler.assume_constant_result
-def fault(backward: str | None, rounding: Any) -> str | None:
+def fault(backward: str | None, rounding: str) -> str | None:
     """What is wrong with them is told here, and not as gradients come back."""
     try:
         check_backward(backward, rounding)
@@ -204,7 +205,7 @@ def idle(format: str, backward: str | None) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def check_backward(format: str | None, rounding: Any) -> None:
+def check_backward(format: str | None, rounding: str) -> None:
     env_of(rounding)
     if format is not None:
         check_format(format)

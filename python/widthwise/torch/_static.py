@@ -16,7 +16,7 @@ from ..containers.coded import saturating
 from ..containers.scheme import is_affine
 from ._containers import container_values, exact_numbers, unclamped
 from ._memory import held_format, here, rounded_codes, values_of
-from ._op import Op, drawn_seed, one_by_one
+from ._op import Op, by_chance, drawn_seed, one_by_one
 
 SCALED = (
     "scaled(Tensor x, Tensor scale, Tensor zero_point, str format, str rounding, bool clamp, "
@@ -137,5 +137,5 @@ def scaled(
     product are rounded to binary32, then to x's dtype. Of affine integers as
     `ww.affine(x, scale=, zero_point=)`.
     """
-    drawn = drawn_seed(seed, rounding.startswith("sr"))
+    drawn = drawn_seed(seed, by_chance(rounding=rounding))
     return call(x, scale, zero_point, text(format), rounding, clamp, drawn)
