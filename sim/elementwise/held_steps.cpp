@@ -123,14 +123,22 @@ class Codes {
   Bytes<pages> above_, below_;
 };
 
-// Infinity or NaN, by such halves.
-HWY_INLINE bool has_no_number(V size) { return _mm512_cmpge_epu16_mask(size, halves(0x7f80)) != 0; }
+// Upper halves without their sign: the largest and the least of some words.
+struct Ends {
+  V largest, least;
+};
 
-// The codes of infinities and NaN, which have no step.
-void climb_no_numbers(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
-                      std::uint8_t* codes) {
-  for (std::size_t i = 0; i < n; ++i)
-    if ((words[i] & 0x7fffffff) >= 0x7f800000) codes[i] = climbed(stairs, words + i);
+// Infinities, NaN and, where it has a step of its own, zero go word by word.
+HWY_INLINE bool has_others(const HeldSteps& s, const Ends& ends) {
+  return _mm512_cmpge_epu16_mask(ends.largest, halves(0x7f80)) != 0 ||
+         (s.zero_apart && _mm512_testn_epi16_mask(ends.least, ends.least) != 0);
+}
+void climb_others(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
+                  std::uint8_t* codes) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t size = words[i] & 0x7fffffff;
+    if (size >= 0x7f800000 || size == 0) codes[i] = climbed(stairs, words + i);
+  }
 }
 
 // The words whose bytes these are, the lowest first, 16 to a vector.
@@ -165,18 +173,19 @@ constexpr std::size_t groups = 16;
 // Delivers the largest upper halves without their sign, too. Of a step's byte the highest bit is
 // its number's sign.
 template <int pages>
-HWY_INLINE V find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
-                        V* step) {
+HWY_INLINE Ends find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
+                           V* step) {
   const Cells<pages> bin(s);
   const Bytes<2 * pages> steps(s.bins.data());
-  V largest = _mm512_setzero_si512();
+  Ends ends{_mm512_setzero_si512(), halves(0x7fff)};
   for (std::size_t i = 0; i < count; ++i) {
     const V x = upper_halves(words + 64 * i), y = upper_halves(words + 64 * i + 32);
-    largest = _mm512_max_epu16(largest, _mm512_max_epu16(size_of(x), size_of(y)));
+    ends.largest = _mm512_max_epu16(ends.largest, _mm512_max_epu16(size_of(x), size_of(y)));
+    ends.least = _mm512_min_epu16(ends.least, _mm512_min_epu16(size_of(x), size_of(y)));
     const V signs = _mm512_and_si512(bytes_of(x, upper_bytes, y), _mm512_set1_epi8(-128));
     step[i] = _mm512_or_si512(steps[bytes_of(bin[x], lower_bytes, bin[y])], signs);
   }
-  return largest;
+  return ends;
 }
 
 template <int pages>
@@ -200,9 +209,9 @@ std::size_t climb_vectors(const Stairs& stairs, const std::uint32_t* words, std:
   std::size_t i = 0;
   for (std::size_t count = 0; (count = std::min((n - i) / 64, groups)) > 0; i += 64 * count) {
     V step[groups];
-    const V largest = find_steps<pages>(stairs.held, words + i, count, step);
+    const Ends ends = find_steps<pages>(stairs.held, words + i, count, step);
     climb_steps<pages>(stairs.held, words + i, count, step, codes + i);
-    if (has_no_number(largest)) climb_no_numbers(stairs, words + i, 64 * count, codes + i);
+    if (has_others(stairs.held, ends)) climb_others(stairs, words + i, 64 * count, codes + i);
   }
   return i;
 }

@@ -21,6 +21,7 @@ struct HeldSteps {
   // The codes below a step and from it on, above zero and below.
   alignas(64) std::array<std::array<std::uint8_t, 2 * page>, 2> before, behind;
   std::uint16_t low, high;  // upper halves of words, of exponents that there are
+  bool zero_apart;          // there is a step from zero to the next word, which is not held
   int pages = 0;            // or 0 where vectors do not hold the steps
 };
 

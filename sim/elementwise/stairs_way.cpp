@@ -148,17 +148,23 @@ void hold_words(HeldSteps& z, const std::vector<std::uint32_t>& words) {
 void hold_codes(HeldSteps& z, const std::vector<std::uint32_t>& words, const Sides& sides) {
   for (std::size_t side = 0; side < sides.size(); ++side) {
     auto step = sides[side].begin();
+    const auto code_at = [&](std::uint32_t word) {
+      while (step + 1 != sides[side].end() && (step[1].word & ~sign) <= word) ++step;
+      return step->code;
+    };
     for (std::size_t at = 0; at < words.size(); ++at) {
-      z.before[side][at] = step->code;
-      if (step + 1 != sides[side].end() && (step[1].word & ~sign) == words[at]) ++step;
-      z.behind[side][at] = step->code;
+      z.before[side][at] = code_at(words[at] - 1);
+      z.behind[side][at] = code_at(words[at]);
     }
   }
 }
 
 // In as few pages as hold them, if any do.
 void hold(HeldSteps& z, const Sides& sides) {
-  const std::vector<std::uint32_t> words = words_of(sides);
+  std::vector<std::uint32_t> words = words_of(sides);
+  // What leaves zero at once would hold the exponents of all subnormals.
+  z.zero_apart = words.size() > 1 && words.front() == 1;
+  if (z.zero_apart) words.erase(words.begin());
   if (words.empty() || !are_apart(words)) return;
   const std::uint32_t low = upper_half(words.front()), high = upper_half(words.back());
   z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
