@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <climits>
+
 #include "cuda/chain_tiles.hpp"
 #include "host_kernels.hpp"
 #include "tests/sim/chains.hpp"
+#include "tests/sim/edges.hpp"
 #include "widthwise/sim/presets.hpp"
 
 namespace test_chain_tiles {
@@ -13,11 +16,10 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-ChainComparison comparison() {
-  return ChainComparison(cuda_on_the_cpu, [](const Unit& u) {
-    return cuda::why_no_chain_tiles({.unit = u, .k = 1, .flags = true}).empty();
-  });
+bool takes(const Unit& u) {
+  return cuda::why_no_chain_tiles({.unit = u, .k = 1, .flags = true}).empty();
 }
+ChainComparison comparison() { return ChainComparison(cuda_on_the_cpu, takes); }
 
 constexpr Rival::Shape shapes[] = {{2, 1, 35}, {1, 37, 5}};
 
@@ -58,6 +60,12 @@ TEST_CASE("chains on threads give the reference's codes and flags: sums beside l
   for (const char* text : long_factors) with_reference.beside_products(parse_unit(text));
 }
 
+TEST_CASE("chains on threads give the reference's codes and flags: 32 digits, and one more") {
+  ChainComparison with_reference = comparison();
+  for (const char* text : {"mac(e5m26)", "mac(e5m27)"})
+    with_reference.random(parse_unit(text), {2, 9, 35});
+}
+
 TEST_CASE("chains on threads give the reference's codes and flags: random units") {
   random_units::Random random(5);
   ChainComparison with_reference = comparison();
@@ -76,6 +84,43 @@ TEST_SUITE("exhaustive") {
     ChainComparison with_reference = comparison();
     for (const char* text : small_chains) with_reference.one_step(parse_unit(text));
   }
+}
+
+TEST_CASE("chains on threads: units that they cannot compute are refused, and nothing less") {
+  const auto takes_length = [](std::size_t k) {
+    return cuda::why_no_chain_tiles({.unit = parse_unit("mac(e5m10)"), .k = k}).empty();
+  };
+  CHECK(takes_length(1));
+  CHECK(takes_length(INT_MAX / 2));
+  CHECK_FALSE(takes_length(0));
+  CHECK_FALSE(takes_length(INT_MAX / 2 + std::size_t{1}));
+  const Border border(takes);
+  border.lies_between("fma(e5m10)", "dot(e5m10, lanes=2)");
+  border.lies_between("mac(e5m58)", "mac(e5m59)");
+  border.lies_between("mac(e5m10, sum=e5m10:sr49)", "mac(e5m10, sum=e5m10:sr50)");
+  border.lies_between("mac(e24m7)", "mac(e25m6)");
+  border.lies_between("mac(e5m10;bias=16777215)", "mac(e5m10;bias=16777216)");
+  border.lies_between("mac(e5m10;bias=-16777215)", "mac(e5m10;bias=-16777216)");
+  border.excludes_each(
+      "fma(e5m10)",
+      {[](Unit& u) {
+         u.scale = Scale{e8m0fnu, 32, ScaleApply::term};
+       },
+       [](Unit& u) { u.chain.compensation = Compensation::kahan; },
+       [](Unit& u) {
+         u.chain.lane_permutation = LanePermutation{1, 1};
+       },
+       [](Unit& u) { u.product.overflow_to_inf_at = 8; },
+       [](Unit& u) { u.out.post_norm_frac = 12; },
+       [](Unit& u) { u.group_sum.align.reference = Reference::max_exponent; },
+       [](Unit& u) { u.group_sum.width = 40; }, [](Unit& u) { u.group_sum.node_round = u.out; }});
+  // Of the sums after the products' own the one that C joins.
+  border.lies_between(
+      "fma(e5m10)", [](Unit& u) { u.block_sum.width = 40; },
+      [](Unit& u) { u.block_sum.width = 40, u.c_level = CLevel::block; });
+  border.lies_between(
+      "fma(e5m10)", [](Unit& u) { u.c_sum.width = 40; },
+      [](Unit& u) { u.c_sum.width = 40, u.c_level = CLevel::late; });
 }
 
 }  // namespace test_chain_tiles
