@@ -1,9 +1,6 @@
 #include "block_kernels.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/containers/block_kernels.cpp"

@@ -1,4 +1,8 @@
 #pragma once
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "apply.hpp"
 #include "draw_bits.hpp"
 #include "kernels.hpp"
