@@ -4,17 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/blocks/blocks.hpp"
-#include "sim/bytes/bytes.hpp"
+#include "engines.hpp"
 #include "sim/dot/make.hpp"
-#include "sim/exact/exact.hpp"
-#include "sim/integers/rows.hpp"
-#include "sim/lanes/lanes.hpp"
-#include "sim/narrowed/narrowed.hpp"
-#include "sim/promoted/promoted.hpp"
-#include "sim/recoded/recoded.hpp"
-#include "sim/tensor/tensor.hpp"
-#include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"

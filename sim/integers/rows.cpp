@@ -1,5 +1,3 @@
-#include "rows.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -14,6 +12,7 @@
 #include "row_plan.hpp"
 #include "sim/dot/gather.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/lines.hpp"
 
 namespace widthwise::rows {

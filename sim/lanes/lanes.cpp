@@ -1,11 +1,10 @@
-#include "lanes.hpp"
-
 #include <cmath>
 #include <limits>
 
 #include "bounds.hpp"
 #include "fixed.hpp"
 #include "posits.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products in float and double lanes.
