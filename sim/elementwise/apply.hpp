@@ -7,12 +7,10 @@
 // as it is.
 namespace widthwise {
 
-// op(x...) of codes of the formats f, as many as it reads. Whoever knows the operation is to have
-// it alone, which GCC leaves out of line with all the others.
+// op(x...) of codes of the formats f, as many as it reads.
 template <class U, class Trace = NoTrace>
-[[gnu::always_inline]] constexpr Result<U> apply(Operation op, const Rounder<U>& to,
-                                                 const Layout<U>* f, const U* x, const U& random,
-                                                 Trace&& trace = {}) {
+constexpr Result<U> apply(Operation op, const Rounder<U>& to, const Layout<U>* f, const U* x,
+                          const U& random, Trace&& trace = {}) {
   const Layout<U>&fa = f[0], &fb = f[1], &fc = f[2];
   const U &a = x[0], &b = x[1], &c = x[2];
   const auto extremes = [&](bool greater, NanOperand rule) {

@@ -1,7 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "apply.hpp"
 #include "draw_bits.hpp"
@@ -106,13 +104,12 @@ void for_each_chunk(const ElementwiseJob& job, const Work& work) {
   }
 }
 
-// result = op(i, operands) for every element.
+// result = op(i, a, b, c) for every element.
 template <class U, class Op>
 void for_each(const ElementwiseJob& job, const Op& op) {
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
     for (std::size_t i = 0; i < c.n; ++i) {
-      const U x[] = {c.operand[0][i], c.operand[1][i], c.operand[2][i]};
-      c.put(i, op(c.first + i, x));
+      c.put(i, op(c.first + i, c.operand[0][i], c.operand[1][i], c.operand[2][i]));
     }
   });
 }
@@ -164,55 +161,119 @@ void for_each(const ElementwiseJob& job, const Quickly& quick, const Op& op) {
   });
 }
 
-// An operation that the compiler knows; without a quick way it goes element by element.
-template <class U, Operation op>
-void run_known(const ElementwiseJob& job) {
-  const Rounder<U> to(job.to, job.env);
-  const std::array f{Layout<U>(job.operand[0].format), Layout<U>(job.operand[1].format),
-                     Layout<U>(job.operand[2].format)};
-  const Layout<U>&fa = f[0], &fb = f[1], &fc = f[2];
-  const auto whole = [=](const U& a, const U& b, const U& c, const U& r) {
-    const U x[] = {a, b, c};
-    return apply(op, to, f.data(), x, r);
-  };
-  const auto quickly = [&](const auto& quick) { for_each<U>(job, quick, whole); };
-  if constexpr (op == Operation::add || op == Operation::subtract)
-    quickly([=](const U& a, const U& b, const U&, const U& r) {
-      return quick_sum<InLoops<U>>(to, op == Operation::subtract, fa, a, fb, b, r);
-    });
-  else if constexpr (op == Operation::multiply)
-    quickly([=](const U& a, const U& b, const U&, const U& r) {
-      return quick_product<InLoops<U>>(to, fa, a, fb, b, r);
-    });
-  else if constexpr (op == Operation::fma)
-    quickly([=](const U& a, const U& b, const U& c, const U& r) {
-      return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c, r);
-    });
-  else if constexpr (op == Operation::convert)
-    quickly([=](const U& a, const U&, const U&, const U& r) {
-      return quick_conversion<InLoops<U>>(to, fa, a, r);
-    });
-  else
-    for_each<U>(job, [&](std::size_t i, const U* x) {
-      return apply(op, to, f.data(), x, draw<U>(job.env.rounding, job.random, i));
-    });
-}
-
 template <class U>
 void run_elementwise(const ElementwiseJob& job) {
-  constexpr auto of_each = []<std::size_t... op>(std::index_sequence<op...>) {
-    return std::array{&run_known<U, static_cast<Operation>(op)>...};
+  const Rounder<U> to(job.to, job.env);
+  const Layout<U> fa(job.operand[0].format), fb(job.operand[1].format), fc(job.operand[2].format);
+  const auto random = [&](std::size_t i) { return draw<U>(job.env.rounding, job.random, i); };
+  const auto extremes = [&](bool greater, NanOperand rule) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+      return extremum(to, greater, rule, fa, a, fb, b, random(i));
+    });
+  };
+  const auto x86_extremes = [&](bool greater) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+      return x86_extremum(to, greater, fa, a, fb, b, random(i));
+    });
+  };
+  const auto integral = [&](bool exact) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+      return round_to_integral(to, fa, a, exact, random(i));
+    });
+  };
+  switch (job.op) {
+    case Operation::add:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_sum<InLoops<U>>(to, false, fa, a, fb, b, r);
+          },
+          [=](const U& a, const U& b, const U&, const U& r) { return add(to, fa, a, fb, b, r); });
+    case Operation::subtract:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_sum<InLoops<U>>(to, true, fa, a, fb, b, r);
+          },
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return subtract(to, fa, a, fb, b, r);
+          });
+    case Operation::multiply:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_product<InLoops<U>>(to, fa, a, fb, b, r);
+          },
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return multiply(to, fa, a, fb, b, r);
+          });
+    case Operation::divide:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return divide(to, fa, a, fb, b, random(i));
+      });
+    case Operation::remainder:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return remainder(to, fa, a, fb, b, random(i));
+      });
+    case Operation::sqrt:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+        return sqrt(to, fa, a, random(i));
+      });
+    case Operation::fma:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U& c, const U& r) {
+            return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c, r);
+          },
+          [=](const U& a, const U& b, const U& c, const U& r) {
+            return fma(to, fa, a, fb, b, fc, c, r);
+          });
+    case Operation::convert:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U&, const U&, const U& r) {
+            return quick_conversion<InLoops<U>>(to, fa, a, r);
+          },
+          [=](const U& a, const U&, const U&, const U& r) { return convert(to, fa, a, r); });
+    case Operation::round_to_integral: return integral(false);
+    case Operation::round_to_integral_exact: return integral(true);
+    case Operation::minimum: return extremes(false, NanOperand::wins);
+    case Operation::maximum: return extremes(true, NanOperand::wins);
+    case Operation::minimum_number: return extremes(false, NanOperand::loses);
+    case Operation::maximum_number: return extremes(true, NanOperand::loses);
+    case Operation::min_num: return extremes(false, NanOperand::loses_unless_loud);
+    case Operation::max_num: return extremes(true, NanOperand::loses_unless_loud);
+    case Operation::min_x86: return x86_extremes(false);
+    case Operation::max_x86: return x86_extremes(true);
+    case Operation::next_up:
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return next_up(fa, a); });
+    case Operation::next_down:
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return next_down(fa, a); });
+    case Operation::logb:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+        return logb(to, fa, a, random(i));
+      });
+    case Operation::copysign:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U& b, const U&) {
+        return copysign(to, a, fb, b);
+      });
+    case Operation::negate:
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return negate(to, a); });
+    case Operation::abs:
+      return for_each<U>(job,
+                         [&](std::size_t, const U& a, const U&, const U&) { return abs(to, a); });
   }
-  (std::make_index_sequence<static_cast<std::size_t>(Operation::abs) + 1>());
-  of_each[static_cast<std::size_t>(job.op)](job);
 }
 
 template <class U>
 void run_scaleb(const ElementwiseJob& job) {
   const Rounder<U> to(job.to, job.env);
   const Layout<U> fa(job.operand[0].format);
-  for_each<U>(job, [&](std::size_t i, const U* x) {
-    return scaleb(to, fa, x[0], job.powers[i], draw<U>(job.env.rounding, job.random, i));
+  for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+    return scaleb(to, fa, a, job.powers[i], draw<U>(job.env.rounding, job.random, i));
   });
 }
 
