@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <array>
+#include <bit>
 #include <climits>
+#include <cmath>
 
 #include "cuda/chain_tiles.hpp"
 #include "host_kernels.hpp"
@@ -58,6 +61,39 @@ TEST_CASE("chains on threads give the reference's codes and flags: several block
 TEST_CASE("chains on threads give the reference's codes and flags: sums beside long products") {
   ChainComparison with_reference = comparison();
   for (const char* text : long_factors) with_reference.beside_products(parse_unit(text));
+}
+
+namespace {
+
+// a * b + c in binary64.
+void compare_step(double a, double b, double c, Tally& tally) {
+  CodeList codes(binary64, 3);
+  for (int i = 0; i < 3; ++i) codes.set(i, std::bit_cast<std::uint64_t>(std::array{a, b, c}[i]));
+  MatrixProduct p;
+  p.m = p.k = p.n = 1;
+  p.a = codes.rows(1), p.b = codes.rows(1, 1), p.c = codes.rows(1, 2);
+  Rival(cuda_on_the_cpu, parse_unit("fma(binary64)"), tally, true)
+      .compare(p, fmt::format("{} {} {}", a, b, c));
+}
+
+}  // namespace
+
+TEST_CASE("chains on threads keep the last digit of a product of one word") {
+  Tally tally;
+  compare_step(77158673929, 119537721, 0x1p56, tally);  // 2^63 + 1
+  tally.expect(1);
+}
+
+TEST_CASE("chains on threads are sure of no product that lost one digit more than its cut allows") {
+  ProductRandom random(9);
+  Tally tally;
+  for (const int about : {2, 10})  // C in the product's binade, and in the one below
+    for (int i = 0; i < 64; ++i) {
+      const double a = 1 + std::ldexp(static_cast<double>(random() >> 12), -52 - about),
+                   b = 1 + std::ldexp(static_cast<double>(random() >> 12), -52 - about);
+      compare_step(a, b, 0x1.4p-8 - a * b, tally);
+    }
+  tally.expect(2 * 64);
 }
 
 TEST_CASE("chains on threads give the reference's codes and flags: 32 digits, and one more") {

@@ -1,7 +1,3 @@
-#include <array>
-#include <bit>
-#include <cmath>
-
 #include "chains.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/presets.hpp"
@@ -55,39 +51,6 @@ TEST_CASE("rows give the reference's codes and flags: sums beside products of al
   on_every_target([&] {
     for (const char* text : long_factors) with_reference.beside_products(parse_unit(text));
   });
-}
-
-namespace {
-
-// a * b + c in binary64, as often as fills rows: what one of a row is not sure of is done again.
-void compare_step(double a, double b, double c, Tally& tally) {
-  CodeList codes(binary64, 3);
-  for (int i = 0; i < 3; ++i) codes.set(i, std::bit_cast<std::uint64_t>(std::array{a, b, c}[i]));
-  MatrixProduct p;
-  p.m = p.k = 1, p.n = 16, p.a = codes.rows(1);
-  p.b = {codes.rows(1, 1).data, 0, 0}, p.c = {codes.rows(1, 2).data, 0, 0};
-  Rival("integers", parse_unit("fma(binary64)"), tally, true)
-      .compare(p, fmt::format("{} {} {}", a, b, c));
-}
-
-}  // namespace
-
-TEST_CASE("rows keep the last digit of a product of one word") {
-  Tally tally;
-  compare_step(77158673929, 119537721, 0x1p56, tally);  // 2^63 + 1
-  tally.expect(16);
-}
-
-TEST_CASE("rows are sure of no product that lost one leading digit more than its cut allows") {
-  ProductRandom random(9);
-  Tally tally;
-  for (const int about : {2, 10})  // C in the product's binade, and in the one below
-    for (int i = 0; i < 64; ++i) {
-      const double a = 1 + std::ldexp(static_cast<double>(random() >> 12), -52 - about),
-                   b = 1 + std::ldexp(static_cast<double>(random() >> 12), -52 - about);
-      compare_step(a, b, 0x1.4p-8 - a * b, tally);
-    }
-  tally.expect(2 * 64 * 16);
 }
 
 TEST_CASE("rows give the reference's codes and flags: random units") {
