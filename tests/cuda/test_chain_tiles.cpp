@@ -65,15 +65,20 @@ TEST_CASE("chains on threads give the reference's codes and flags: sums beside l
 
 namespace {
 
-// a * b + c in binary64.
-void compare_step(double a, double b, double c, Tally& tally) {
-  CodeList codes(binary64, 3);
-  for (int i = 0; i < 3; ++i) codes.set(i, std::bit_cast<std::uint64_t>(std::array{a, b, c}[i]));
+// One step of a unit of one format.
+void compare_step(const char* unit, const std::array<std::uint64_t, 3>& abc, Tally& tally) {
+  const Unit u = parse_unit(unit);
+  CodeList codes(u.a.fmt, 3);
+  for (int i = 0; i < 3; ++i) codes.set(i, abc[i]);
   MatrixProduct p;
   p.m = p.k = p.n = 1;
   p.a = codes.rows(1), p.b = codes.rows(1, 1), p.c = codes.rows(1, 2);
-  Rival(cuda_on_the_cpu, parse_unit("fma(binary64)"), tally, true)
-      .compare(p, fmt::format("{} {} {}", a, b, c));
+  Rival(cuda_on_the_cpu, u, tally, true)
+      .compare(p, fmt::format("{} {:x} {:x} {:x}", unit, abc[0], abc[1], abc[2]));
+}
+void compare_step(double a, double b, double c, Tally& tally) {
+  const auto code = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+  compare_step("fma(binary64)", {code(a), code(b), code(c)}, tally);
 }
 
 }  // namespace
@@ -81,6 +86,16 @@ void compare_step(double a, double b, double c, Tally& tally) {
 TEST_CASE("chains on threads keep the last digit of a product of one word") {
   Tally tally;
   compare_step(77158673929, 119537721, 0x1p56, tally);  // 2^63 + 1
+  tally.expect(1);
+}
+
+TEST_CASE("chains on threads keep the last digit of a product of factors of half a word") {
+  constexpr std::uint64_t fraction = (std::uint64_t{1} << 31) - 1,
+                          negative = std::uint64_t{1} << 39;
+  const auto power = [](std::uint64_t exponent) { return (exponent + 127) << 31; };
+  Tally tally;  // (2^32 - 1)^2 - 2^64 = 1 - 2^33, a tie
+  compare_step("fma(e8m31)", {power(31) | fraction, power(31) | fraction, negative | power(64)},
+               tally);
   tally.expect(1);
 }
 
