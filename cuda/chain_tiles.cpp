@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <climits>
-
+#include "chain_plan.hpp"
 #include "kernels/chain_tile.hpp"
-#include "sim/integers/step_plan.hpp"
 #include "values.hpp"
 
 namespace widthwise::cuda {
 namespace {
-
-steps::Answer plan_of(const ProductTask& task) {
-  if (task.k == 0 || task.k > INT_MAX / 2) return {0, "of a length that tiles have not"};
-  steps::Answer answer = steps::plan(task.unit);
-  if (answer.exponents > 32) return {0, "exponents that 32 bits do not hold"};
-  return answer;
-}
 
 bool draws(const std::optional<Round>& r) { return r && r->rm.stochastic(); }
 
@@ -82,16 +73,13 @@ class ChainTiles final : public Way {
 
 }  // namespace
 
-std::string why_no_chain_tiles(const ProductTask& task) {
-  const steps::Answer answer = plan_of(task);
-  return answer.digits == 0 ? answer.reason : "";
-}
+std::string why_no_chain_tiles(const ProductTask& task) { return chain_plan(task).refusal; }
 
 std::unique_ptr<const Way> chain_tiles(const ProductTask& task, Device& device) {
-  const steps::Answer answer = plan_of(task);
-  if (answer.digits == 0) return nullptr;
-  if (answer.digits == 32) return std::make_unique<ChainTiles<std::uint32_t>>(task, device);
-  return std::make_unique<ChainTiles<std::uint64_t>>(task, device);
+  const ChainAnswer answer = chain_plan(task);
+  if (!answer.refusal.empty()) return nullptr;
+  if (answer.is_long) return std::make_unique<ChainTiles<std::uint64_t>>(task, device);
+  return std::make_unique<ChainTiles<std::uint32_t>>(task, device);
 }
 
 }  // namespace widthwise::cuda

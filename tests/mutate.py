@@ -51,6 +51,7 @@ TARGETS = [
     "sim/blocks/slots.cpp",
     "sim/blocks/twofold.cpp",
     "sim/elementwise/lane_plan.cpp",
+    "cuda/chain_plan.cpp",
 ]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token
 # Of a tree. What headers define is each object's own (-fno-weak): else the linker gives the build's
@@ -211,7 +212,7 @@ def in_random_order(mutants: list[Mutant], seed: int) -> list[Mutant]:
 
 
 def copy_of_rooms(tree: Path) -> Path:
-    for room in ("lib", "sim"):
+    for room in ("lib", "sim", "cuda"):
         shutil.copytree(ROOT / room, tree / room)
     return tree
 

@@ -1,12 +1,12 @@
 #pragma once
+#include "chain_number.hpp"
 #include "places.hpp"
 #include "side.hpp"
-#include "sim/integers/marks.hpp"
 #include "widthwise/datapath/step.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "word.hpp"
 
-// Chains of single products in integers: what sim/integers/step_kernels.cpp is on a CPU.
+// Chains of single products in integers, a step at a time.
 namespace widthwise::cuda {
 
 // An operand, conditioned and normalised.

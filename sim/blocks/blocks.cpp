@@ -1,11 +1,10 @@
-#include "blocks.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "panel.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 #include "widthwise/op/convert.hpp"
 

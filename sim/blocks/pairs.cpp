@@ -1,7 +1,6 @@
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
 #include "widthwise/datapath/block.hpp"
-#include "widthwise/sim/text.hpp"
 
 // Units whose every sum has two terms, each rounded as the machine does or from two doubles
 // (docs/exactness.md, 48 and 53).

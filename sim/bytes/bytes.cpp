@@ -1,11 +1,10 @@
-#include "bytes.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "sim/containers/integer_lanes.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/plain.hpp"
 #include "sim/engine/rewritten.hpp"
 #include "sim/exact/plan.hpp"

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>

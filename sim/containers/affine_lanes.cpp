@@ -1,7 +1,6 @@
 #include "affine_lanes.hpp"
 
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE

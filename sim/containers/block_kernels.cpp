@@ -1,9 +1,6 @@
 #include "block_kernels.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/containers/block_kernels.cpp"
@@ -142,33 +139,13 @@ std::size_t count_outside(const T* v, std::size_t n, T least, T most, T end) {
   return count;
 }
 
-void raise_float(const float* x, std::size_t n, std::size_t group, bool finite,
-                 Magnitude<float>* most) {
-  raise_maxima(x, n, group, finite, most);
+template <class T>
+Passes<T> passes_of() {
+  return {&raise_maxima<T>, &multiply<T>, &scale<T>, &count_outside<T>};
 }
-void raise_double(const double* x, std::size_t n, std::size_t group, bool finite,
-                  Magnitude<double>* most) {
-  raise_maxima(x, n, group, finite, most);
-}
-void multiply_float(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
-  multiply(x, by, n, group, v);
-}
-void multiply_double(const double* x, const double* by, std::size_t n, std::size_t group,
-                     double* v) {
-  multiply(x, by, n, group, v);
-}
-void scale_float(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
-  scale(x, by, n, group, v);
-}
-void scale_double(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
-  scale(x, by, n, group, v);
-}
-std::size_t outside_float(const float* v, std::size_t n, float least, float most, float end) {
-  return count_outside(v, n, least, most, end);
-}
-std::size_t outside_double(const double* v, std::size_t n, double least, double most, double end) {
-  return count_outside(v, n, least, most, end);
-}
+// HWY_EXPORT takes no templates.
+Passes<float> float_passes() { return passes_of<float>(); }
+Passes<double> double_passes() { return passes_of<double>(); }
 
 }  // namespace widthwise::containers::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -176,14 +153,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise::containers {
 
-HWY_EXPORT(raise_float);
-HWY_EXPORT(raise_double);
-HWY_EXPORT(multiply_float);
-HWY_EXPORT(multiply_double);
-HWY_EXPORT(scale_float);
-HWY_EXPORT(scale_double);
-HWY_EXPORT(outside_float);
-HWY_EXPORT(outside_double);
+HWY_EXPORT(float_passes);
+HWY_EXPORT(double_passes);
 HWY_EXPORT(divide);
 HWY_EXPORT(divide_to_odd);
 HWY_EXPORT(divide_floats_to_odd);
@@ -191,19 +162,13 @@ HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
 HWY_EXPORT(narrow_to_odd);
 
-void raise_maxima(const float* x, std::size_t n, std::size_t group, bool finite,
-                  Magnitude<float>* most) {
-  HWY_DYNAMIC_DISPATCH(raise_float)(x, n, group, finite, most);
+template <>
+Passes<float> passes<float>() {
+  return HWY_DYNAMIC_DISPATCH(float_passes)();
 }
-void raise_maxima(const double* x, std::size_t n, std::size_t group, bool finite,
-                  Magnitude<double>* most) {
-  HWY_DYNAMIC_DISPATCH(raise_double)(x, n, group, finite, most);
-}
-void multiply(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
-  HWY_DYNAMIC_DISPATCH(multiply_float)(x, by, n, group, v);
-}
-void multiply(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
-  HWY_DYNAMIC_DISPATCH(multiply_double)(x, by, n, group, v);
+template <>
+Passes<double> passes<double>() {
+  return HWY_DYNAMIC_DISPATCH(double_passes)();
 }
 void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
   HWY_DYNAMIC_DISPATCH(divide)(x, by, n, group, v);
@@ -218,18 +183,6 @@ void widen(const float* x, std::size_t n, double* v) { HWY_DYNAMIC_DISPATCH(wide
 void narrow(const double* x, std::size_t n, float* v) { HWY_DYNAMIC_DISPATCH(narrow)(x, n, v); }
 void narrow_to_odd(const double* x, std::size_t n, float* v) {
   HWY_DYNAMIC_DISPATCH(narrow_to_odd)(x, n, v);
-}
-void scale(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
-  HWY_DYNAMIC_DISPATCH(scale_float)(x, by, n, group, v);
-}
-void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
-  HWY_DYNAMIC_DISPATCH(scale_double)(x, by, n, group, v);
-}
-std::size_t count_outside(const float* v, std::size_t n, float least, float most, float end) {
-  return HWY_DYNAMIC_DISPATCH(outside_float)(v, n, least, most, end);
-}
-std::size_t count_outside(const double* v, std::size_t n, double least, double most, double end) {
-  return HWY_DYNAMIC_DISPATCH(outside_double)(v, n, least, most, end);
 }
 
 }  // namespace widthwise::containers

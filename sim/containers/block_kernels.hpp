@@ -20,19 +20,33 @@ struct BitsOf<double> {
 template <class T>
 using Magnitude = typename BitsOf<T>::type;
 
+// Those that floats and doubles have alike.
+template <class T>
+struct Passes {
+  using Scale = void (*)(const T* x, const T* by, std::size_t n, std::size_t group, T* v);
+  void (*raise_maxima)(const T* x, std::size_t n, std::size_t group, bool finite,
+                       Magnitude<T>* most);
+  Scale multiply, scale;
+  std::size_t (*count_outside)(const T* v, std::size_t n, T least, T most, T end);
+};
+template <class T>
+Passes<T> passes();
+
 // most[g] = the largest of itself and the magnitudes of group g, of `group` numbers each (the last
 // may have fewer); those that are not finite are left out if `finite` says so.
-void raise_maxima(const float* x, std::size_t n, std::size_t group, bool finite,
-                  Magnitude<float>* most);
-void raise_maxima(const double* x, std::size_t n, std::size_t group, bool finite,
-                  Magnitude<double>* most);
+template <class T>
+void raise_maxima(const T* x, std::size_t n, std::size_t group, bool finite, Magnitude<T>* most) {
+  passes<T>().raise_maxima(x, n, group, finite, most);
+}
 
 // What follows takes a scale for each `group` numbers, in by[0], by[1] …
 
 // v = x * by, a power of two. What is no normal number any more becomes the least one of its sign,
 // which every format here rounds as it rounds the product; by = 0 makes zeros of what is finite.
-void multiply(const float* x, const float* by, std::size_t n, std::size_t group, float* v);
-void multiply(const double* x, const double* by, std::size_t n, std::size_t group, double* v);
+template <class T>
+void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
+  passes<T>().multiply(x, by, n, group, v);
+}
 
 // v = x / by, rounded to nearest.
 void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v);
@@ -42,8 +56,10 @@ void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t
 void divide_to_odd(const float* x, const double* by, std::size_t n, std::size_t group, float* v);
 
 // v = x * by, rounded to nearest.
-void scale(const float* x, const float* by, std::size_t n, std::size_t group, float* v);
-void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v);
+template <class T>
+void scale(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
+  passes<T>().scale(x, by, n, group, v);
+}
 
 // How a magnitude's exponent becomes a block's: less emax, one more from a significand on, one less
 // below another, of 24 digits; within +-top.
@@ -112,7 +128,9 @@ void narrow(const double* x, std::size_t n, float* v);         // to nearest, ti
 void narrow_to_odd(const double* x, std::size_t n, float* v);  // never to 0 nor to infinity
 
 // Numbers outside the range that have magnitudes up to an end, which may be infinity.
-std::size_t count_outside(const float* v, std::size_t n, float least, float most, float end);
-std::size_t count_outside(const double* v, std::size_t n, double least, double most, double end);
+template <class T>
+std::size_t count_outside(const T* v, std::size_t n, T least, T most, T end) {
+  return passes<T>().count_outside(v, n, least, most, end);
+}
 
 }  // namespace widthwise::containers

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "block_kernels.hpp"
 #include "scale_steps.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "../engine/machine_rounding.hpp"
 #include "widthwise/significand.hpp"

@@ -173,56 +173,107 @@ int code_digits(const Unit& u, std::int64_t magnitude_bits) {
   return digits;
 }
 
+// A unit's stages, one after the other.
+class Stages {
+ public:
+  Stages(const Unit& u, std::int64_t k, bool supplied)
+      : u_(u),
+        lanes_(u.lanes ? u.lanes : std::max<std::int64_t>(k, 1)),
+        supplied_(supplied),
+        shape_(group_shape(u.groups, static_cast<std::size_t>(lanes_))),
+        c_(both(extent(u.c), extent(u.out.fmt))) {}
+
+  // Digits of codes apart.
+  Capacity need() {
+    Capacity z{};
+    Extent t = sum_group(term());
+    z.group_bits = bound_.stage();
+    t = sum_block(scaled_group(t));
+    z.block_bits = bound_.stage();
+    join_late(t);
+    z.late_bits = bound_.stage();
+    add_registers();
+    z.magnitude_bits = bound_.bits();
+    return z;
+  }
+
+ private:
+  bool scales(ScaleApply what) const { return u_.scale && u_.scale->apply == what; }
+  std::optional<Extent> c_at(CLevel level) const {
+    return u_.c_level == level ? std::optional(c_) : std::nullopt;
+  }
+
+  Extent term() {
+    Extent x = unrounded_products(u_, supplied_);
+    bound_.meet(x.digits);
+    if (u_.product.round) x = extent(u_.product.round->fmt);
+    if (!scales(ScaleApply::term)) return x;
+    const Extent scale = extent(u_.scale->fmt);
+    return times(times(x, scale), scale);
+  }
+  Extent sum_group(const Extent& terms) {
+    return bound_.sum(u_.group_sum, terms, static_cast<std::int64_t>(shape_.size),
+                      c_at(CLevel::group), reach_of(u_, CLevel::group), {},
+                      has_lone_lane(shape_, lanes_));
+  }
+  Extent scaled_group(const Extent& sum) {
+    if (!scales(ScaleApply::group)) return sum;
+    const Extent x = scaled_groups(sum, u_.scale->fmt);
+    bound_.meet(x.digits);
+    return x;
+  }
+  Extent sum_block(const Extent& groups) {
+    const auto n = static_cast<std::int64_t>(shape_.count);
+    if (n == 1 && u_.c_level != CLevel::block) return groups;
+    return bound_.sum(u_.block_sum, groups, n, c_at(CLevel::block), reach_of(u_, CLevel::block));
+  }
+  void join_late(const Extent& block) {
+    if (u_.c_level == CLevel::late)
+      bound_.sum(u_.c_sum, block, 1, c_, reach_of(u_, CLevel::late), u_.late_frac);
+  }
+  // Compensated sums, promotion, and a C that comes last.
+  void add_registers() {
+    const Chain& chain = u_.chain;
+    if (chain.compensation != Compensation::none) bound_.sum({}, c_, 1, c_, reach_of(u_.out));
+    const std::optional<Round> promote =
+        chain.promote ? std::optional(chain.promote->round) : std::nullopt;
+    const Extent held = promote ? both(c_, extent(promote->fmt)) : c_;
+    for (const auto& last : {promote, chain.c_round})
+      if (last) bound_.sum({}, held, 1, held, reach_of(*last));
+  }
+
+  const Unit& u_;
+  std::int64_t lanes_;
+  bool supplied_;
+  GroupShape shape_;
+  Extent c_;
+  Bound bound_;
+};
+
+void require_register(std::int64_t bits, std::int64_t k) {
+  if (bits <= max_register_bits) return;
+  throw std::invalid_argument(fmt::format(
+      "unit: its exact sums over k={} need {} bits, the limit is {}; align them (align=F:rtz), "
+      "round their nodes, or take formats of fewer exponent bits",
+      k, bits >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bits), max_register_bits));
+}
+void require_carrier(int digits, std::int64_t k) {
+  constexpr int widest = *(std::end(carrier_digits) - 1);
+  if (digits <= widest) return;
+  throw std::invalid_argument(fmt::format(
+      "unit: an overflow that keeps the low digits needs all {} of its exact sums over k={}, and "
+      "the widest carrier has {}; take overflow=saturate, or operands of fewer exponent bits",
+      digits, k, widest));
+}
+
 }  // namespace
 
 Capacity capacity(const Unit& u, std::int64_t k, bool supplied) {
-  Bound bound;
-  const std::int64_t lanes = u.lanes ? u.lanes : std::max<std::int64_t>(k, 1);
-  Extent product = unrounded_products(u, supplied);
-  bound.meet(product.digits);
-  if (u.product.round) product = extent(u.product.round->fmt);
-  if (u.scale && u.scale->apply == ScaleApply::term)
-    product = times(times(product, extent(u.scale->fmt)), extent(u.scale->fmt));
-  const Extent c = both(extent(u.c), extent(u.out.fmt));
-
-  const auto shape = group_shape(u.groups, static_cast<std::size_t>(lanes));
-  const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
-  const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
-  Extent t = bound.sum(u.group_sum, product, static_cast<std::int64_t>(shape.size), when(in_group),
-                       reach_of(u, CLevel::group), {}, has_lone_lane(shape, lanes));
-  const std::int64_t group_bits = bound.stage();
-  if (u.scale && u.scale->apply == ScaleApply::group) {
-    t = scaled_groups(t, u.scale->fmt);
-    bound.meet(t.digits);
-  }
-  const auto groups = static_cast<std::int64_t>(shape.count);
-  if (groups > 1 || in_block)
-    t = bound.sum(u.block_sum, t, groups, when(in_block), reach_of(u, CLevel::block));
-  const std::int64_t block_bits = bound.stage();
-  if (u.c_level == CLevel::late)
-    bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
-  const std::int64_t late_bits = bound.stage();
-  if (u.chain.compensation != Compensation::none) bound.sum({}, c, 1, c, reach_of(u.out));
-
-  const std::optional<Round> promote =
-      u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
-  const Extent held = promote ? both(c, extent(promote->fmt)) : c;
-  for (const auto& last : {promote, u.chain.c_round})
-    if (last) bound.sum({}, held, 1, held, reach_of(*last));
-  if (bound.bits() > max_register_bits)
-    throw std::invalid_argument(fmt::format(
-        "unit: its exact sums over k={} need {} bits, the limit is {}; align them (align=F:rtz), "
-        "round their "
-        "nodes, or take formats of fewer exponent bits",
-        k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()),
-        max_register_bits));
-  const int digits = code_digits(u, bound.bits());
-  if (constexpr int widest = *(std::end(carrier_digits) - 1); digits > widest)
-    throw std::invalid_argument(fmt::format(
-        "unit: an overflow that keeps the low digits needs all {} of its exact sums over k={}, and "
-        "the widest carrier has {}; take overflow=saturate, or operands of fewer exponent bits",
-        digits, k, widest));
-  return {bound.bits(), digits, group_bits, block_bits, late_bits};
+  Capacity z = Stages(u, k, supplied).need();
+  require_register(z.magnitude_bits, k);
+  z.code_digits = code_digits(u, z.magnitude_bits);
+  require_carrier(z.code_digits, k);
+  return z;
 }
 
 }  // namespace widthwise

@@ -1,8 +1,4 @@
 #pragma once
-#include <algorithm>
-
-#include "widthwise/operations.hpp"
-#include "widthwise/random.hpp"
 #include "widthwise/sim/elementwise.hpp"
 
 // The loops behind elementwise.hpp, once for every carrier. They are instantiated in one source a

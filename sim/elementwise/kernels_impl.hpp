@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "apply.hpp"
 #include "draw_bits.hpp"
 #include "kernels.hpp"

@@ -4,19 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/blocks/blocks.hpp"
-#include "sim/bytes/bytes.hpp"
+#include "engines.hpp"
 #include "sim/dot/make.hpp"
-#include "sim/exact/exact.hpp"
-#include "sim/integers/integers.hpp"
-#include "sim/integers/rows.hpp"
-#include "sim/integers/steps.hpp"
-#include "sim/lanes/lanes.hpp"
-#include "sim/narrowed/narrowed.hpp"
-#include "sim/promoted/promoted.hpp"
-#include "sim/recoded/recoded.hpp"
-#include "sim/tensor/tensor.hpp"
-#include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/said.hpp"
 #include "widthwise/sim/text.hpp"
@@ -60,7 +49,7 @@ constexpr bool any_format = true;
 std::vector<Engine> own_engines() {
   return {
       {"reference", true, true, &reference_opinion, &reference, {}, any_format},
-      {"integers", true, false, &integers::opinion, &integers::make, {}, any_format},
+      {"integers", true, false, &rows::opinion, &rows::make, {}, any_format},
       {"lanes", false, false, &lanes::opinion, &lanes::make, {}, any_format},
       {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
@@ -75,14 +64,10 @@ std::vector<Engine> own_engines() {
       {"recoded", true, false, &recoded::opinion, &recoded::make, {}, any_format},
   };
 }
-// The two ways of `integers`, which were engines and are wishes still, until the next release.
-const std::vector<Engine>& old_engines() {
-  static const std::vector<Engine> all{
-      {"chain", true, false, &steps::opinion, &steps::make, {}},
-      {"rows", true, false, &rows::opinion, &rows::make, {}, any_format}};
-  return all;
-}
-// And what others have added.
+// What `integers` was called: wishes still, until the next release.
+constexpr std::string_view old_names[] = {"chain", "rows"};
+
+// Those of this room, and what others have added.
 const std::vector<Engine>& engines() {
   static const std::vector<Engine> all = [] {
     std::vector<Engine> found = own_engines();
@@ -111,8 +96,7 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
 Opinion faster(Opinion x, Opinion y) { return y.rate > x.rate ? std::move(y) : std::move(x); }
 
 const Engine& named(std::string_view name) {
-  const auto old = std::ranges::find(old_engines(), name, &Engine::name);
-  if (old != old_engines().end()) return *old;
+  if (std::ranges::find(old_names, name) != std::end(old_names)) name = "integers";
   const auto found = std::ranges::find(engines(), name, &Engine::name);
   if (found == engines().end())
     throw std::invalid_argument(
@@ -130,11 +114,7 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
-std::vector<std::string> old_engine_names() {
-  std::vector<std::string> names;
-  for (const Engine& e : old_engines()) names.push_back(e.name);
-  return names;
-}
+std::vector<std::string> old_engine_names() { return {std::begin(old_names), std::end(old_names)}; }
 
 Opinion opinion(const ProductTask& task, std::string_view engine) {
   return opinion_of(named(engine), task);
@@ -158,14 +138,12 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, said(task.unit), opinion.reason));
-  const bool is_old = std::ranges::count(old_engine_names(), chosen.name) > 0;
-  return {is_old ? "integers" : chosen.name, chosen.make(task), opinion.rate,
-          products_at_once(opinion.rate, task.k)};
+  return {chosen.name, chosen.make(task), opinion.rate, products_at_once(opinion.rate, task.k)};
 }
 
 Prepared prepare_fallback(const ProductTask& task, std::string_view of) {
   Opinion best = opinion_of(named("reference"), task);
-  for (const char* name : {"words", "rows", "chain", "blocks"}) {
+  for (const char* name : {"words", "integers", "blocks"}) {
     if (name == of) break;
     best = faster(std::move(best), opinion_of(named(name), task));
   }

@@ -1,5 +1,3 @@
-#include "exact.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,6 +8,7 @@
 #include "finish.hpp"
 #include "kernels.hpp"
 #include "panels.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/unit_text.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 
 #include "course.hpp"
 #include "sim/engine/tile_rows.hpp"

@@ -1,7 +1,6 @@
 #include "operands.hpp"
 
 #include <bit>
-#include <cmath>
 
 #include "widthwise/sim/codes.hpp"
 

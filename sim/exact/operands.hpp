@@ -1,5 +1,4 @@
 #pragma once
-#include <limits>
 #include <vector>
 
 #include "sim/engine/numbers.hpp"

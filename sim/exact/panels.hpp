@@ -1,5 +1,4 @@
 #pragma once
-#include <cmath>
 
 #include "kernels.hpp"
 #include "operands.hpp"

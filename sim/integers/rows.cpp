@@ -1,5 +1,3 @@
-#include "rows.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -14,6 +12,7 @@
 #include "row_plan.hpp"
 #include "sim/dot/gather.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/lines.hpp"
 
 namespace widthwise::rows {
@@ -63,7 +62,7 @@ class RowsProduct final : public ProductEngine {
         code_words_(static_cast<std::size_t>(widths.code_words)),
         words_(static_cast<std::size_t>(number_words(widths))),
         chain_words_(static_cast<std::size_t>(chain_words(widths))),
-        fallback_(prepare_fallback(task, "rows").product) {
+        fallback_(prepare_fallback(task, "integers").product) {
     for (Widths w = widths; w.magnitude_words <= most_magnitude_words; w.magnitude_words *= 2)
       kernels_.push_back(kernel(w));
     const std::size_t block = std::max<std::size_t>(block_lanes(path_, lanes_), 1);
@@ -293,10 +292,10 @@ double rate(const Unit& u, std::size_t k, const Answer& plan) {
 
 Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit, task.k);
-  if (!answer.takes) return {"rows", false, answer.reason, 0};
+  if (!answer.takes) return {"integers", false, answer.reason, 0};
   const std::size_t lanes = lanes_here();
   const double vectors = std::min(1.0, static_cast<double>(lanes) / 6);  // half: two thirds of it
-  return {"rows", true, answer.reason + "; " + target_name(),
+  return {"integers", true, answer.reason + "; " + target_name(),
           rate(task.unit, task.k, answer) * vectors * share_of(task, lanes)};
 }
 

@@ -154,7 +154,7 @@ HWY_INLINE Count leading_zeros(Word x) {
 #if HWY_TARGET <= HWY_AVX3
   const auto number = hn::ConvertTo(d, hn::AndNot((x >> 1).v, x.v));
   const Count zeros = Count(63 + 1023) - Count(Word(hn::BitCast(Words(), number)) >> 52);
-#else  // as in sim/engine/row.hpp: of the upper half, or the lower one, as last digits of 2^52 + x
+#else  // of the upper half, or the lower one if that is empty, as the last digits of 2^52 + x
   const Word high = x >> 32;
   const Truth low_half = high == Word(0);
   const Word biased = select(low_half, x, high) | Word(0x4330000000000000);

@@ -1,5 +1,5 @@
 #include "half_kernels.hpp"
-#include "lanes.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products in lanes that compute in binary16 itself: infinities, NaN, subnormals and the

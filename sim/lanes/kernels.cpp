@@ -328,27 +328,23 @@ Kernel<T> cutting(Multiply multiply) {
                                      : &tile<T, Cutting<T, Multiply::rounded, mode, flushes>>;
 }
 
-template <class T, bool flushes>
-Kernel<T> without_small_products(Add add) {
+template <class T, bool flushes, Add add>
+Kernel<T> to_nearest(const Plan& plan) {
   using enum Multiply;
-  if (add == Add::normal) return &tile<T, Nearest<T, rounded, Add::normal, flushes, false>>;
-  return &tile<T, Nearest<T, rounded, Add::rounded, flushes, false>>;
+  if (plan.multiply == exact) return &tile<T, Nearest<T, exact, add, flushes>>;
+  return plan.small_products ? &tile<T, Nearest<T, rounded, add, flushes>>
+                             : &tile<T, Nearest<T, rounded, add, flushes, false>>;
 }
 
 template <class T, bool flushes>
 Kernel<T> of_plan(const Plan& plan) {
-  using enum Multiply;
-  const bool whole = plan.multiply == exact;
   switch (plan.add) {
     case Add::native:
-      return whole ? &tile<T, Nearest<T, exact, Add::native, flushes>>
-                   : &tile<T, Nearest<T, native, Add::native, flushes>>;
-    case Add::normal:
-      return whole ? &tile<T, Nearest<T, exact, Add::normal, flushes>>
-                   : &tile<T, Nearest<T, rounded, Add::normal, flushes>>;
-    case Add::rounded:
-      return whole ? &tile<T, Nearest<T, exact, Add::rounded, flushes>>
-                   : &tile<T, Nearest<T, rounded, Add::rounded, flushes>>;
+      return plan.multiply == Multiply::exact
+                 ? &tile<T, Nearest<T, Multiply::exact, Add::native, flushes>>
+                 : &tile<T, Nearest<T, Multiply::native, Add::native, flushes>>;
+    case Add::normal: return to_nearest<T, flushes, Add::normal>(plan);
+    case Add::rounded: return to_nearest<T, flushes, Add::rounded>(plan);
     case Add::cut:
       switch (plan.mode) {
         case RoundingMode::rdn: return cutting<T, flushes, RoundingMode::rdn>(plan.multiply);
@@ -379,11 +375,6 @@ Kernel<T> choose(const Plan& plan) {
   return plan.flushes ? of_plan<T, true>(plan) : of_plan<T, false>(plan);
 }
 template <class T>
-Kernel<T> choose_without_small_products(const Plan& plan) {
-  return plan.flushes ? without_small_products<T, true>(plan.add)
-                      : without_small_products<T, false>(plan.add);
-}
-template <class T>
 FixedKernel<T> choose_in_fixed(const FixedSteps& s) {
   using Needs = FixedConstants<T>;
   if (!s.rounds_products)
@@ -402,10 +393,6 @@ Kernel<T> choose(const Plan&) {
   return nullptr;
 }
 template <class T>
-Kernel<T> choose_without_small_products(const Plan&) {
-  return nullptr;
-}
-template <class T>
 FixedKernel<T> choose_in_fixed(const FixedSteps&) {
   return nullptr;
 }
@@ -415,12 +402,6 @@ PositKernel choose_posits() { return nullptr; }
 
 Kernel<float> choose_float(const Plan& plan) { return choose<float>(plan); }
 Kernel<double> choose_double(const Plan& plan) { return choose<double>(plan); }
-Kernel<float> choose_float_without_small_products(const Plan& plan) {
-  return choose_without_small_products<float>(plan);
-}
-Kernel<double> choose_double_without_small_products(const Plan& plan) {
-  return choose_without_small_products<double>(plan);
-}
 FixedKernel<float> choose_fixed_float(const FixedSteps& s) { return choose_in_fixed<float>(s); }
 FixedKernel<double> choose_fixed_double(const FixedSteps& s) { return choose_in_fixed<double>(s); }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
@@ -433,8 +414,6 @@ namespace widthwise::lanes {
 
 HWY_EXPORT(choose_float);
 HWY_EXPORT(choose_double);
-HWY_EXPORT(choose_float_without_small_products);
-HWY_EXPORT(choose_double_without_small_products);
 HWY_EXPORT(choose_fixed_float);
 HWY_EXPORT(choose_fixed_double);
 HWY_EXPORT(choose_posits);
@@ -447,14 +426,6 @@ Kernel<float> kernel<float>(const Plan& plan) {
 template <>
 Kernel<double> kernel<double>(const Plan& plan) {
   return HWY_DYNAMIC_DISPATCH(choose_double)(plan);
-}
-template <>
-Kernel<float> kernel_without_small_products<float>(const Plan& plan) {
-  return HWY_DYNAMIC_DISPATCH(choose_float_without_small_products)(plan);
-}
-template <>
-Kernel<double> kernel_without_small_products<double>(const Plan& plan) {
-  return HWY_DYNAMIC_DISPATCH(choose_double_without_small_products)(plan);
 }
 template <>
 FixedKernel<float> fixed_kernel<float>(const FixedSteps& steps) {

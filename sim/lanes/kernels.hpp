@@ -62,10 +62,6 @@ using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
 // lanes.
 template <class T>
 Kernel<T> kernel(const Plan& plan);
-// The same of rounded products and sums to nearest even, where no product is below product_least /
-// product_up but zero.
-template <class T>
-Kernel<T> kernel_without_small_products(const Plan& plan);
 
 // What the careful kernels need besides: of the product's format and of out's, the largest number
 // and what infinity is there, which is NaN or the largest number where there is none.

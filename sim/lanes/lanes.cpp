@@ -1,11 +1,10 @@
-#include "lanes.hpp"
-
 #include <cmath>
 #include <limits>
 
 #include "bounds.hpp"
 #include "fixed.hpp"
 #include "posits.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products in float and double lanes.
@@ -72,6 +71,11 @@ Ends ends(const Plan& plan, const Carrier& carrier, const Unit& u) {
   return e;
 }
 
+Plan without_small_products(Plan plan) {
+  plan.small_products = false;
+  return plan;
+}
+
 // Where products are rounded: A times product_up, and the least magnitude of a panel, zeros
 // apart.
 template <class T>
@@ -98,7 +102,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
         bounds_(plan, task.unit, this->out_),
         kernel_(kernel<T>(plan)) {
     if (plan.multiply == Multiply::rounded && (plan.add == Add::normal || plan.add == Add::rounded))
-      without_small_products_ = kernel_without_small_products<T>(plan);
+      without_small_products_ = kernel<T>(without_small_products(plan));
     if (!careful_in_) return;
     Plan careful = plan;
     careful.carrier = *careful_in_;

@@ -38,7 +38,8 @@ struct Plan {
   RoundingMode mode = RoundingMode::rne;  // of sums
   int scale = 0;  // numbers stand in the lanes times 2^scale: cut needs subnormals for subnormals
   int random_bits = 0;
-  bool flushes = false;  // what is tiny becomes zero
+  bool flushes = false;        // what is tiny becomes zero
+  bool small_products = true;  // else none is below product_least / product_up but zero
 
   // What the machine has to be set to.
   RoundingMode machine_mode() const { return add == Add::odd ? RoundingMode::rne : mode; }

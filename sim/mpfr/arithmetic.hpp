@@ -1,6 +1,5 @@
 #pragma once
 #include "deliver.hpp"
-#include "widthwise/sim/operation.hpp"
 
 namespace widthwise::mpfr {
 

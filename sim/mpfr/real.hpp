@@ -2,8 +2,6 @@
 #include <gmpxx.h>
 #include <mpfr.h>
 
-#include <utility>
-
 // MPFR and GMP numbers with owners. Not installed: what uses it sees mpfr_oracle.hpp.
 namespace widthwise::mpfr {
 

@@ -1,7 +1,6 @@
 #include "unit_sum.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace widthwise::mpfr {
 namespace {

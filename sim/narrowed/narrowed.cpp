@@ -1,11 +1,10 @@
-#include "narrowed.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "recode.hpp"
+#include "sim/engine/engines.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "window.hpp"
 

@@ -1,11 +1,10 @@
-#include "promoted.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "sim/engine/code_copy.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/final_rounding.hpp"
 #include "sim/engine/plain.hpp"
 #include "widthwise/sim/carrier.hpp"

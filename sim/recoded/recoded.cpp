@@ -1,10 +1,9 @@
-#include "recoded.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "plan.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/rewritten.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"

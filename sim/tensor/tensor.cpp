@@ -1,9 +1,8 @@
-#include "tensor.hpp"
-
 #include <bit>
 
 #include "kernels.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "sim/engine/engines.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products of tensor units: floats, with their exponents beside them.

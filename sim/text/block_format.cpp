@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "format_names.hpp"
@@ -38,24 +37,24 @@ ScaleRule usual_rule(const Format& scale) {
   return is_power_scale(scale) ? ScaleRule::floor : ScaleRule::amax;
 }
 
-BlockFormat mx(const Format& element) { return {.element = element, .columns = 32}; }
+BlockFormat mx_block(const Format& element) { return {.element = element, .columns = 32}; }
 
 BlockFormat nvfp4() {
   return {.element = e2m1fn, .columns = 16, .scale = ue4m3fn, .rule = ScaleRule::amax};
 }
 
-struct Named {
+struct NamedBlock {
   std::string_view name;
   BlockFormat format;
 };
 
-std::array<Named, 7> names() {
-  return {{{"mxfp8_e4m3", mx(e4m3fn)},
-           {"mxfp8_e5m2", mx(e5m2)},
-           {"mxfp6_e2m3", mx(e2m3fn)},
-           {"mxfp6_e3m2", mx(e3m2fn)},
-           {"mxfp4", mx(e2m1fn)},
-           {"mxint8", mx(integer_element(8))},
+std::array<NamedBlock, 7> named_blocks() {
+  return {{{"mxfp8_e4m3", mx_block(e4m3fn)},
+           {"mxfp8_e5m2", mx_block(e5m2)},
+           {"mxfp6_e2m3", mx_block(e2m3fn)},
+           {"mxfp6_e3m2", mx_block(e3m2fn)},
+           {"mxfp4", mx_block(e2m1fn)},
+           {"mxint8", mx_block(integer_element(8))},
            {"nvfp4", nvfp4()}}};
 }
 
@@ -132,8 +131,8 @@ BlockFormat read_kind(Scanner& in) {
     return f;
   }
   std::vector<std::string_view> known;
-  const auto all = names();
-  for (const Named& n : all) {
+  const auto all = named_blocks();
+  for (const NamedBlock& n : all) {
     if (n.name == head) {
       in.skip(head.size());
       return n.format;
@@ -286,8 +285,8 @@ bool is_block_format(std::string_view text) {
   Scanner in("format", text);
   const std::string_view head = in.ahead(";");
   if (head.starts_with("block(") || head.starts_with("bfp(")) return true;
-  const auto all = names();
-  return std::ranges::find(all, head, &Named::name) != all.end();
+  const auto all = named_blocks();
+  return std::ranges::find(all, head, &NamedBlock::name) != all.end();
 }
 
 }  // namespace widthwise

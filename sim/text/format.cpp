@@ -307,14 +307,7 @@ Format parse_format(std::string_view text) {
   }
 }
 
-bool is_format(std::string_view text) {
-  try {
-    parse_format(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
+bool is_format(std::string_view text) { return reads(text, parse_format); }
 
 std::string to_string(const Format& f) {
   if (!f.is_float()) return number_system_text(f);

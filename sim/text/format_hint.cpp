@@ -12,7 +12,6 @@
 #include "other_names.hpp"
 #include "reading.hpp"
 #include "scanner.hpp"
-#include "widthwise/sim/tables.hpp"
 
 namespace widthwise {
 namespace {

@@ -58,21 +58,39 @@ Format read_table(Scanner& in) {
   }
 }
 
+// What a format's text begins with, and how the rest is read.
+struct Form {
+  std::string_view word, example;
+  Format (*read)(Scanner& in);
+};
+constexpr Form forms[] = {
+    {"fixed", "fixed8.4", [](Scanner& in) { return read_fixed(in, true); }},
+    {"ufixed", "ufixed8.4", [](Scanner& in) { return read_fixed(in, false); }},
+    {"int", "int8", [](Scanner& in) { return read_integer(in, true); }},
+    {"uint", "uint8", [](Scanner& in) { return read_integer(in, false); }},
+    {"posit", "posit16es2", &read_posit},
+    {"takum", "takum16", &read_takum},
+};
+
 constexpr Word<Overflow> fixed_rules[] = {
     {"saturate", Overflow::ieee},   {"symmetric", Overflow::symmetric},
     {"zero", Overflow::zero},       {"wrap", Overflow::wrap},
     {"wrap_sm", Overflow::wrap_sm}, {"keep_sign", Overflow::keep_sign},
 };
 
+std::string_view fixed_rule(Overflow how) {
+  const auto found = std::ranges::find(fixed_rules, how, &Word<Overflow>::value);
+  return found == std::end(fixed_rules) ? std::string_view{} : found->text;
+}
+
 std::string fixed_text(const Format& f) {
   const std::int64_t fraction = -f.least_digit();
   const std::string_view u = f.is_signed() ? "" : "u";
-  std::string text = fraction == 0 ? fmt::format("{}int{}", u, f.width())
-                                   : fmt::format("{}fixed{}.{}", u, f.width(), fraction);
-  for (const Word<Overflow>& rule : fixed_rules)
-    if (rule.value == f.overflow && f.overflow != Overflow::ieee)
-      text += fmt::format(";overflow={}", rule.text);
-  return text;
+  const std::string text = fraction == 0 ? fmt::format("{}int{}", u, f.width())
+                                         : fmt::format("{}fixed{}.{}", u, f.width(), fraction);
+  const std::string_view rule = fixed_rule(f.overflow);
+  const bool usual = f.overflow == Overflow::ieee || rule.empty();
+  return usual ? text : fmt::format("{};overflow={}", text, rule);
 }
 
 }  // namespace
@@ -83,30 +101,13 @@ std::optional<Format> read_number_system(Scanner& in, std::string_view head) {
     return read_table(in);
   }
   const std::size_t end = in.at() + head.size();
-  const auto read = [&](std::size_t word, auto&& rest, std::string_view form) {
-    in.skip(word);
-    const Format f = rest();
-    expect_end_of(in, end, form);
-    return f;
-  };
-  if (spells(head, "fixed"))
-    return read(
-        5, [&] { return read_fixed(in, true); }, "fixed8.4");
-  if (spells(head, "ufixed"))
-    return read(
-        6, [&] { return read_fixed(in, false); }, "ufixed8.4");
-  if (spells(head, "int"))
-    return read(
-        3, [&] { return read_integer(in, true); }, "int8");
-  if (spells(head, "uint"))
-    return read(
-        4, [&] { return read_integer(in, false); }, "uint8");
-  if (spells(head, "posit"))
-    return read(
-        5, [&] { return read_posit(in); }, "posit16es2");
-  if (spells(head, "takum"))
-    return read(
-        5, [&] { return read_takum(in); }, "takum16");
+  for (const Form& form : forms)
+    if (spells(head, form.word)) {
+      in.skip(form.word.size());
+      const Format f = form.read(in);
+      expect_end_of(in, end, form.example);
+      return f;
+    }
   return {};
 }
 
@@ -126,10 +127,7 @@ Overflow read_fixed_overflow(Scanner& in) {
 }
 
 std::string overflow_text(const Format& f) {
-  if (f.is_float()) return to_string(f.overflow);
-  for (const Word<Overflow>& rule : fixed_rules)
-    if (rule.value == f.overflow) return std::string(rule.text);
-  return {};
+  return f.is_float() ? to_string(f.overflow) : std::string(fixed_rule(f.overflow));
 }
 
 std::string number_system_text(const Format& f) {

@@ -17,6 +17,17 @@ bool is_format(std::string_view text);
 bool is_rounding(std::string_view text);
 bool names_a_rounding(std::string_view key);  // rounding, rm, ...: where none stands as a key
 
+// Whether `parse` takes the text.
+template <class Parse>
+bool reads(std::string_view text, const Parse& parse) {
+  try {
+    parse(text);
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
+}
+
 // A word of the enumeration E, standing for `name`.
 template <class E>
 E read_word(Scanner& in, std::string_view name) {

@@ -59,14 +59,7 @@ Rounding parse_rounding(std::string_view text) {
   return r;
 }
 
-bool is_rounding(std::string_view text) {
-  try {
-    parse_rounding(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
+bool is_rounding(std::string_view text) { return reads(text, parse_rounding); }
 
 bool names_a_rounding(std::string_view key) {
   for (const std::string_view name : {"rounding", "round", "rnd", "rm", "mode"})

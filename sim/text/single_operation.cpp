@@ -94,19 +94,11 @@ Design read_fma(std::string_view text) {
   }
 }
 
-bool reads_as_operation(std::string_view text) {
-  try {
-    parse_single_operation(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
-
 // The unit's text, which no operation has.
 std::string design_text(const Unit& u) {
   std::string text = to_string(u);
-  if (reads_as_operation(text)) text.insert(text.size() - 1, ", sum=" + to_string(u.out.fmt));
+  if (reads(text, parse_single_operation))
+    text.insert(text.size() - 1, ", sum=" + to_string(u.out.fmt));
   return text;
 }
 std::string design_text(const SingleOperation& s) { return to_string(s); }

@@ -1,5 +1,4 @@
 #pragma once
-#include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/vectors.hpp"
 
 namespace widthwise {

@@ -1,7 +1,6 @@
 #include <hwy/base.h>
 #include <hwy/detect_targets.h>
 
-#include <bit>
 #include <cstring>
 #include <utility>
 

@@ -1,5 +1,3 @@
-#include "wide.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "codes.hpp"
 #include "draws.hpp"
 #include "sequence.hpp"
+#include "sim/engine/engines.hpp"
 #include "way.hpp"
 #include "widthwise/sim/text.hpp"
 

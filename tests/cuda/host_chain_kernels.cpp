@@ -1,7 +1,6 @@
 #include "cuda/kernels/chain_tile.hpp"
 #include "host_kernels.hpp"
 
-// By themselves: lib's chain() and sim's namespace of that name do not meet in one source.
 namespace tests {
 namespace {
 

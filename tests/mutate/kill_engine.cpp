@@ -8,7 +8,6 @@
 // Each: sim/blocks/slots.cpp tests/sim/test_blocks.cpp
 // Each: sim/blocks/slots.cpp tests/sim/test_block_formats.cpp
 // Each: sim/blocks/twofold.cpp tests/sim/test_block_twofold.cpp
-// Each: sim/integers/step_plan.cpp tests/sim/test_chain.cpp
 // Each: sim/elementwise/lane_plan.cpp tests/sim/test_elementwise.cpp
 // Each: sim/exact/plan.cpp tests/sim/test_exact.cpp
 // Each: sim/lanes/plan.cpp tests/sim/test_lane_plans.cpp

@@ -1,13 +1,15 @@
-// Kills: datapath/step.hpp
-// Flags: -march=native -DHWY_COMPILE_ONLY_STATIC
+// Kills: datapath/step.hpp cuda/chain_plan.cpp
+// Flags: build/tests/cuda/libhost_kernels.a build/cuda/libwidthwise_device.a
 // Flags: build/tests/sim/libproducts.a build/tests/oracle/libwalk.a build/tests/lib/libtrial.a
-// Flags: build/sim/libwidthwise.a -lhwy -lfmt -ltomlplusplus
+// Flags: build/sim/libwidthwise.a -Icuda/include -lhwy -lfmt -ltomlplusplus
 #define DOCTEST_CONFIG_IMPLEMENT
-#include "sim/integers/step_kernels.cpp"
+#include "cuda/chain_plan.cpp"
+#include "cuda/chain_tiles.cpp"
+#include "tests/cuda/host_chain_kernels.cpp"
+#include "tests/cuda/test_chain_tiles.cpp"
 #include "tests/sim/random_units.cpp"
-#include "tests/sim/test_chain.cpp"
 
-// Steps on vectors of the tree under test, beside the reference of the unchanged one.
+// Steps on threads of the tree under test, beside the reference of the unchanged one.
 int main() {
   doctest::Context context;
   context.setOption("abort-after", 1);

@@ -36,7 +36,7 @@ def test_a_quire_that_is_full(n, es, carry, overflow):
             for x in ([r[:k] for r in rows], [r[k:-1] for r in rows], [r[-1] for r in rows])
         )
         wanted = [filled(n, es, carry, overflow, r) for r in rows]
-        for engine in ("auto", "reference", "rows"):
+        for engine in ("auto", "reference", "integers"):
             z, flags = ww.dot(a, b, c=c, unit=unit, flags=True, engine=engine)
             assert list(zip(z.bits.tolist(), (flags & page.NV).tolist(), strict=True)) == wanted
 

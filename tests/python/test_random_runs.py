@@ -125,7 +125,7 @@ def test_the_reference_alone_convolves_by_words():
             ww.ones((1, 1, 2), "e5m10"),
             unit="mac(e5m10, sum=e5m10:sr8)",
             random=1,
-            engine="rows",
+            engine="integers",
         )
 
 

@@ -280,7 +280,7 @@ def test_units_of_tables_by_every_engine(text):
         exact = wide[0] @ wide[1]
         assert (ww.array(exact, u.result_format).bits == want).all()
     with pytest.raises(ValueError, match="looked up, one at a time|is no float"):
-        ww.matmul(a, b, unit=u, engine="rows")
+        ww.matmul(a, b, unit=u, engine="integers")
 
 
 def test_traces_and_cards_show_tables():

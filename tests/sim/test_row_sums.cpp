@@ -140,8 +140,8 @@ void compare_block(const std::string& text, std::initializer_list<double> a,
   MatrixProduct p;
   p.m = p.n = 1, p.k = a.size(), p.a = x.rows(p.k), p.b = y.rows(1);
   if (u.scale) p.scale_a = p.scale_b = scales.rows(p.k / static_cast<std::size_t>(u.scale->block));
-  REQUIRE(opinion("rows", u, true, p.k).takes);
-  Rival("rows", u, tally, true).compare(p, "one block");
+  REQUIRE(opinion("integers", u, true, p.k).takes);
+  Rival("integers", u, tally, true).compare(p, "one block");
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ TEST_CASE("rows pass infinite groups on: no register or node beside them raises 
     MatrixProduct p;
     p.m = p.n = 1, p.k = 4, p.a = six.rows(4), p.b = six.rows(1);
     p.scale_a = infinite_one.rows(2), p.scale_b = one.rows(1);
-    Rival("rows", u, tally, true).compare(p, "infinity and 72");
+    Rival("integers", u, tally, true).compare(p, "infinity and 72");
   }
   tally.expect(3);
 }
@@ -235,7 +235,7 @@ TEST_CASE("rows let a product's last digit break a tie, however far below") {
   const double t = 0x1p-26;
   Tally tally;
   for (const char* out : {"e11m45", "e11m46", "e11m47"})
-    Rival("rows",
+    Rival("integers",
           parse_unit(fmt::format(R"({{a.fmt = "binary64", b.fmt = "binary64", c.fmt = "binary64", )"
                                  R"(lanes = 1, c_level = "late", out.fmt = "{}"}})",
                                  out)),
@@ -250,7 +250,7 @@ TEST_CASE("rows promote to a register of more digits than two terms with a jamme
   const rows::Widths w = rows::plan(u, 2).widths;
   REQUIRE(fmt::format("{} {}", w.code_words, w.magnitude_words) == "2 2");
   Tally tally;
-  Rival("rows", u, tally, true).compare_doubles({0x1p7, 0x1p-100}, {0x1p7, 0x1p-100}, 0);
+  Rival("integers", u, tally, true).compare_doubles({0x1p7, 0x1p-100}, {0x1p7, 0x1p-100}, 0);
   tally.expect(1);
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("rows keep the signs of zero sums beside a NaN") {
   b.set(1, std::uint64_t{0x1f} << 57 | 1);
   MatrixProduct p;
   p.m = p.k = 1, p.n = 3, p.a = a.rows(1), p.b = b.rows(1), p.c = {c.rows(1).data, 0, 0};
-  Rival("rows", u, tally, true).compare(p, "+0, NaN and 1");
+  Rival("integers", u, tally, true).compare(p, "+0, NaN and 1");
   tally.expect(3);
 }
 
@@ -298,7 +298,7 @@ std::uint64_t compare_distances(const Unit& u, int farthest, Tally& tally) {
   p.a = a.rows(1), p.b = b.rows(p.n);
   for (std::size_t i = 0; i < 2 * of_sums.size(); ++i) {
     p.c = {c.rows(1, i).data, 0, 0};
-    Rival("rows", u, tally).everywhere().compare(p, fmt::format("C {}", i));
+    Rival("integers", u, tally).everywhere().compare(p, fmt::format("C {}", i));
   }
   return 2 * of_sums.size() * p.m * p.n * Rival::times_everywhere();
 }
@@ -345,7 +345,7 @@ TEST_CASE("rows add C to a sum of more digits than two terms with a jammed one m
   Tally tally;
   for (const int e : {15, 16, 17, 18}) {
     const double x = 1.9375, large = std::ldexp(x, e), small = 1 + 0x1p-52;
-    Rival("rows", u, tally, true)
+    Rival("integers", u, tally, true)
         .compare_doubles({large, large, large, large, large, large, small},
                          {x, x, x, x, x, x, small}, -6 * x * large);
   }

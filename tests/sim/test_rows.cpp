@@ -19,7 +19,7 @@ using namespace tests;
 namespace {
 
 Opinion opinion_at(const Unit& u, std::size_t k, bool flags) {
-  return opinion("rows", u, flags, k);
+  return opinion("integers", u, flags, k);
 }
 
 // Of every sort of sum, where it comes, and what follows. Few exponents: they meet all ends.
@@ -82,7 +82,7 @@ TEST_CASE("rows give the reference's codes and flags: every sort of sum, every i
   for (const char* text : every_sum) {
     CAPTURE(text);
     REQUIRE(opinion_at(parse_unit(text), s.k, true).takes);
-    Rival("rows", parse_unit(text), tally).everywhere().compare_random(s, random);
+    Rival("integers", parse_unit(text), tally).everywhere().compare_random(s, random);
     expected += outputs_compared(s) * Rival::times_everywhere();
   }
   tally.expect(expected);
@@ -101,7 +101,7 @@ TEST_CASE("rows give the reference's codes and flags: every way to align, every 
       Unit u = parse_unit(text);
       u.group_sum.align.rm = u.out.rm = Rounding(static_cast<RoundingMode>(mode));
       u.out.post_norm_frac = u.out.fmt.frac_bits + 1, u.out.post_norm_rm = u.out.rm;
-      Rival("rows", u, tally, mode % 2 == 0).compare_random(s, random);
+      Rival("integers", u, tally, mode % 2 == 0).compare_random(s, random);
       expected += outputs_compared(s);
     }
   tally.expect(expected);
@@ -122,7 +122,7 @@ TEST_CASE("rows give the reference's codes and flags: units of every kind") {
       if (!has_length(u, s.k) || !opinion_at(u, s.k, flags).takes) continue;
       ++taken;
       CAPTURE(to_string(u));
-      Rival("rows", u, tally, flags).compare_random(s, random);
+      Rival("integers", u, tally, flags).compare_random(s, random);
       expected += outputs_compared(s);
     }
   });
@@ -135,7 +135,7 @@ TEST_CASE("rows give the reference's codes and flags: presets, and many panels")
   std::uint64_t expected = 0;
   const auto compare = [&](const Unit& u, const Rival::Shape& s) {
     REQUIRE(opinion_at(u, s.k, true).takes);
-    Rival("rows", u, tally, true).compare_random(s, random);
+    Rival("integers", u, tally, true).compare_random(s, random);
     expected += outputs_compared(s);
   };
   for (const Preset& p : presets()) {
@@ -156,7 +156,7 @@ TEST_CASE("rows give the reference's codes and flags: k in parts") {
     CAPTURE(text);
     const Unit u = parse_unit(text);
     REQUIRE(opinion_at(u, s.k, true).takes);
-    Rival("rows", u, tally).everywhere().compare_random(s, random);
+    Rival("integers", u, tally).everywhere().compare_random(s, random);
     expected += outputs_compared(s) * Rival::times_everywhere();
   };
   for (const char* text :
@@ -177,7 +177,8 @@ TEST_CASE("rows give the reference's codes and flags: k in parts") {
   compare("dot(e8m20, lanes=4)", {2, 1028, 9});  // lost in the first part
   // Padding, after a part that has something else there.
   for (const bool flags : {false, true})
-    Rival("rows", parse_unit("dot(e3m3, lanes=4, align=6)"), tally, flags).compare_lasting(1026);
+    Rival("integers", parse_unit("dot(e3m3, lanes=4, align=6)"), tally, flags)
+        .compare_lasting(1026);
   expected += 2 * Rival::lasting;
   tally.expect(expected);
 }
@@ -191,7 +192,7 @@ TEST_CASE("rows give the reference's codes and flags: exact sums of numbers far 
                            "kulisch(e15m10)", "dot(binary64, lanes=4)"})
     for (const bool flags : {false, true}) {
       CAPTURE(text);
-      Rival("rows", parse_unit(text), tally, flags).compare_random({3, 40, 37}, random);
+      Rival("integers", parse_unit(text), tally, flags).compare_random({3, 40, 37}, random);
       expected += outputs_compared({3, 40, 37});
     }
   tally.expect(expected);
@@ -215,7 +216,7 @@ TEST_SUITE("exhaustive") {
         if (u.group_sum.align.reference != Reference::exact) u.group_sum.align.rm = u.out.rm;
         for (std::uint64_t c = 0; c < 64; c += 3) {
           p.c = {all.rows(0, c).data, 0, 0};
-          Rival("rows", u, tally, true).compare(p, fmt::format("C {:x}", c));
+          Rival("integers", u, tally, true).compare(p, fmt::format("C {:x}", c));
           expected += p.m * p.n;
         }
       }
@@ -251,7 +252,7 @@ TEST_SUITE("exhaustive") {
           for (const Unit& u : {of_sums, of_products}) {
             CAPTURE(to_string(u));
             REQUIRE(opinion_at(u, p.k, true).takes);
-            Rival("rows", u, tally, true).compare(p, "two products");
+            Rival("integers", u, tally, true).compare(p, "two products");
             expected += p.m * p.n;
           }
         }

@@ -106,7 +106,7 @@ TEST_CASE("exact lanes: products of any shape") {
   compare_shapes("exact", {"kulisch(e5m10)", "fix24.sat"}, false, 4);
 }
 TEST_CASE("chains, words and limbs: products of any shape") {
-  compare_shapes("chain", {"fma(e4m3fn, sum=e5m10:sr7, promote=7:binary32)"}, true, 5);
+  compare_shapes("integers", {"fma(e4m3fn, sum=e5m10:sr7, promote=7:binary32)"}, true, 5);
   compare_shapes("words", {"fixedacc(e4m3fn, width=18, frac=6, overflow=flag)"}, true, 6);
   compare_shapes("wide", {"mac(e8m40, sum=e8m40:sr9)"}, true, 7);
 }

@@ -52,9 +52,9 @@ TEST_CASE("number systems: rows of integers give the definition's codes and flag
     CAPTURE(text);
     const Unit u = parse_unit(text);
     for (const Rival::Shape& s : {Rival::Shape{2, 1, 11}, Rival::Shape{2, 16, 11}}) {
-      CAPTURE(opinion("rows", u, true, s.k).reason);
-      REQUIRE(opinion("rows", u, true, s.k).takes);
-      Rival("rows", u, tally).everywhere().compare_random(s, random);
+      CAPTURE(opinion("integers", u, true, s.k).reason);
+      REQUIRE(opinion("integers", u, true, s.k).takes);
+      Rival("integers", u, tally).everywhere().compare_random(s, random);
       expected += Rival::times_everywhere() * outputs_compared(s);
     }
   }

@@ -172,10 +172,10 @@ constexpr void take(const Step<U>& step, Output<U>& z) {
 }
 
 // The code of an output after its last step: `take` left it out where the sum is a normal number,
-// and any other normal number has but the one.
+// and any other number has but the one. Where the last step was promoted no sum is left, and the
+// promotion's code stays.
 template <class U>
 constexpr U code_of(const Path<U>& u, const Output<U>& z) {
-  if (u.promote || u.c_round || u.final) return z.code;  // made by those
   const Layout<U>& f = u.out.rounder.layout;
   const Int<U> field = z.sum.exp + f.plain_offset;
   return select<U>(usual(z.sum) & (field > Int<U>{}), code_in_place(f, z.sum), z.code);

@@ -41,7 +41,7 @@ Opinion opinion(const ProductTask& task, std::string_view engine);
 
 // "auto", and the names of the engines usable here.
 std::vector<std::string> engine_names();
-// Names that are taken for `integers`, each for one of its ways, until the next release.
+// Names that are taken for `integers` until the next release.
 std::vector<std::string> old_engine_names();
 
 struct Prepared {

@@ -35,12 +35,6 @@ OracleResult mpfr_to_integer(IntegerType type, Rounding how, const OracleOperand
 OracleResult mpfr_from_integer(IntegerType type, std::uint64_t integer, const Format& to,
                                const Env& env, std::uint64_t random = 0);
 
-// c + a[0] * b[0] + a[1] * b[1] + …, exact, then rounded once. An exact zero follows the rules of
-// addition: the sign that every addend has, else +0, -0 where rounding is downward.
-OracleResult mpfr_dot_exact(const Format& to, const Env& env, std::span<const OracleOperand> a,
-                            std::span<const OracleOperand> b, const OracleOperand& c,
-                            std::uint64_t random = 0);
-
 // What a literal rounds to: "-1.5e-3", "0x1.8p-7", "1/3", "inf", "nan".
 OracleResult mpfr_from_text(const Format& to, const Env& env, const std::string& text,
                             std::uint64_t random = 0);

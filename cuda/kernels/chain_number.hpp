@@ -2,7 +2,7 @@
 #include "widthwise/datapath/operand.hpp"
 
 // Numbers of a chain as they wait in memory.
-namespace widthwise::steps {
+namespace widthwise::cuda::steps {
 
 // What a number is, beside its digits.
 enum Mark : unsigned { negative = 1, zero = 2, infinite = 4, nan = 8 };
@@ -35,4 +35,5 @@ constexpr Number<U> number(const U& sig, const Int<U>& exp, const Marks& marks) 
   const auto has = [&](Mark m) { return (marks & Marks(m)) != Marks(0); };
   return {has(negative), has(zero), has(infinite), has(nan), {}, exp, sig};
 }
-}  // namespace widthwise::steps
+
+}  // namespace widthwise::cuda::steps

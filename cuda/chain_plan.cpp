@@ -1,13 +1,15 @@
-#include "step_plan.hpp"
+#include "chain_plan.hpp"
 
 #include <fmt/format.h>
+
+#include <climits>
 
 #include "sim/engine/fields.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/widths.hpp"
 
-namespace widthwise::steps {
+namespace widthwise::cuda {
 namespace {
 
 // A sum as exact as that of lib's operations: all digits of all terms, and one rounding after it.
@@ -58,9 +60,8 @@ struct Need {
     format(r->fmt, r->rm);
     if (r->post_norm_frac) cut = fmt::format("{} cuts twice", where);
   }
-  // Sums of a few exponents, and of what stands for a zero's, have to fit an integer as well.
-  bool exponents_fit(int width) const { return exp_bits <= width - 8 && bias >> (width - 8) == 0; }
-  bool fits(int width) const { return digits <= width && exponents_fit(width); }
+  // Sums of a few exponents, and of what stands for a zero's, have to fit 32 bits as well.
+  bool exponents_fit() const { return exp_bits <= 32 - 8 && bias >> (32 - 8) == 0; }
 };
 
 Need need(const Unit& u) {
@@ -74,20 +75,18 @@ Need need(const Unit& u) {
 
 }  // namespace
 
-Answer plan(const Unit& u) {
-  if (std::string why = unlike_a_chain(u); !why.empty()) return {0, std::move(why)};
-  if (u != as_computed(u)) return {0, fields::unknown};
+ChainAnswer chain_plan(const ProductTask& task) {
+  const Unit& u = task.unit;
+  const auto refuse = [](std::string why) { return ChainAnswer{std::move(why)}; };
+  if (task.k == 0 || task.k > INT_MAX / 2) return refuse("of a length that tiles have not");
+  if (std::string why = unlike_a_chain(u); !why.empty()) return refuse(std::move(why));
+  if (u != as_computed(u)) return refuse(fields::unknown);
   const Need n = need(u);
-  if (!n.cut.empty()) return {0, n.cut};
-  for (const int width : {32, 64})
-    if (n.fits(width))
-      return {width,
-              fmt::format("rows of {} bits: codes and roundings take {} digits, exponents {}",
-                          width, n.digits, n.exp_bits),
-              n.exponents_fit(32) ? 32 : 64};
-  return {0, n.digits > 64
-                 ? fmt::format("codes and roundings take {} digits, the rows have 64", n.digits)
-                 : fmt::format("exponents of {} bits are too long for rows of 64", n.exp_bits)};
+  if (!n.cut.empty()) return refuse(n.cut);
+  if (n.digits > 64)
+    return refuse(fmt::format("codes and roundings take {} digits, integers have 64", n.digits));
+  if (!n.exponents_fit()) return refuse("exponents that 32 bits do not hold");
+  return {.is_long = n.digits > 32};
 }
 
-}  // namespace widthwise::steps
+}  // namespace widthwise::cuda
