@@ -72,7 +72,7 @@ class ChainComparison {
     CodeList x(f, count);
     const std::uint64_t all = fraction_of(f);
     for (std::size_t i = 0; i < count; ++i) {
-      const int half = f.precision() > 32 ? 31 : 15;
+      const int half = std::min(f.frac_bits, f.precision() > 32 ? 31 : 15);
       const std::uint64_t places[] = {all, all << (f.frac_bits - 5), all << (f.frac_bits - half),
                                       0x1f};
       const std::uint64_t digits = random_() & (places[random_() % 4] | places[random_() % 4]);
