@@ -123,7 +123,9 @@ CodeList codes_of(const Format& f, std::initializer_list<double> numbers) {
   for (const double x : numbers) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const std::uint64_t field = (bits >> 52 & 0x7ff) + static_cast<std::uint64_t>(f.bias) - 1023;
-    const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) >> (52 - f.frac_bits);
+    const std::uint64_t of_double = bits & ((std::uint64_t{1} << 52) - 1);
+    const std::uint64_t fraction =
+        f.frac_bits > 52 ? of_double << (f.frac_bits - 52) : of_double >> (52 - f.frac_bits);
     const std::uint64_t magnitude = x == 0 ? 0 : field << f.frac_bits | fraction;
     all.set(i++, (bits >> 63) << f.magnitude_bits() | magnitude);
   }
@@ -139,7 +141,10 @@ void compare_block(const std::string& text, std::initializer_list<double> a,
                  scales = codes_of(u.scale ? u.scale->fmt : u.a.fmt, {scale, scale});
   MatrixProduct p;
   p.m = p.n = 1, p.k = a.size(), p.a = x.rows(p.k), p.b = y.rows(1);
-  if (u.scale) p.scale_a = p.scale_b = scales.rows(p.k / static_cast<std::size_t>(u.scale->block));
+  if (u.scale) {
+    p.scale_a = scales.rows(p.k / static_cast<std::size_t>(u.scale->block));
+    p.scale_b = scales.rows(1);
+  }
   REQUIRE(opinion("integers", u, true, p.k).takes);
   Rival("integers", u, tally, true).compare(p, "one block");
 }
