@@ -63,6 +63,13 @@ def text(x: Any) -> Any:
     return x if x is None or isinstance(x, str) else str(x)
 
 
+def format_text(format: Any) -> str:
+    """The same of a format that is to be there."""
+    if format is None:
+        raise TypeError("format = None: a format is wanted, as 'e4m3fn' or ww.Format('e4m3fn')")
+    return text(format)
+
+
 def check_format(format: str) -> str:
     """A format's text as it prints, whatever kind it is: what is wrong fails here."""
     if is_affine(format):

@@ -339,6 +339,7 @@ def test_operands_that_are_no_numbers_have_no_end_of_error():
         (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
         (lambda: study.bound("mac(e5m10)", -3), "k = -3: a number of products is wanted"),
         (lambda: study.likely_bound("mac(e5m10)", 2.5), "k = 2.5: a number of products is"),
+        (lambda: study.bound("mac(e5m10)", 10**400), "wanted, 0 to 2.63 - 1"),
         (
             lambda: study.smallest_width("mac(e8m{width})", [3], 1.0, tolerance=1),
             r"a has shape \(\); a sum needs an axis",

@@ -252,6 +252,7 @@ def test_what_xla_calls_itself_exports():
          r"bfloat16 does not hold; pass x.astype\('float32'\)"),
         (lambda x: wj.quantize(x, "e11m52"), ValueError, "jax_enable_x64"),
         (lambda x: wj.quantize(x, "e5m2", backward="e11m52"), ValueError, "jax_enable_x64"),
+        (lambda x: wj.quantize(x, None), TypeError, "format = None: a format is wanted"),
         (lambda x: wj.quantize(x.astype(jnp.int32), "e5m2"), TypeError, "x holds int32; float16"),
         (lambda x: wj.quantize(x, "e5mx"), ValueError, "format 'e5mx', column 4"),
         (lambda x: wj.quantize(x, "e5m2", "up"), ValueError, "'up'"),

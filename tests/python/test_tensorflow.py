@@ -447,6 +447,7 @@ def test_mixed_precision_and_xla():
     [
         (lambda x: wt.quantize(tf.cast(x, tf.bfloat16), "e5m10"), ValueError,
          r"bfloat16 does not hold; pass tf.cast\(x, 'float32'\)"),
+        (lambda x: wt.quantize(x, None), TypeError, "format = None: a format is wanted"),
         (lambda x: wt.quantize(tf.cast(x, tf.int32), "e5m2"), TypeError, "x holds int32; float16"),
         (lambda x: wt.quantize(x, "e5mx"), ValueError, "format 'e5mx', column 4"),
         (lambda x: wt.quantize(x, "e5m2", "up"), ValueError, "'up'"),

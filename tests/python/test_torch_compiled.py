@@ -218,6 +218,7 @@ WRONG = {
     "an idle axis": ({"axis": 0}, "axis = 0: numbers of e4m3fn have no scales"),
     "a backward format": ({"backward": "e99z"}, "format 'e99z', column 2"),
     "a rounding back": ({"backward_rounding": "up"}, "rounding 'up', column 1: no rounding 'up'"),
+    "no format": ({"format": None}, "format = None: a format is wanted, as 'e4m3fn'"),
     "no text": ({"rounding": 5}, "rounding = 5: a text is wanted, as 'rne'"),
     "no text back": ({"backward_rounding": ["rne"]}, "backward_rounding = ['rne']: a text is"),
 }
@@ -230,7 +231,7 @@ def test_what_eager_code_refuses_compiled_code_does_in_the_same_words(case):
     for compile in (lambda f: f, lambda f: torch.compile(f, backend="aot_eager")):
         torch._dynamo.reset()
         with pytest.raises((ValueError, TypeError)) as found:
-            compile(lambda x: wt.quantize(x, "e4m3fn", **how))(torch.ones(2))
+            compile(lambda x: wt.quantize(x, **{"format": "e4m3fn"} | how))(torch.ones(2))
         said.append(str(found.value))
     assert said[0].startswith(text) and said[1] == said[0] and "\n" not in said[0]
     with pytest.raises(torch._dynamo.exc.Unsupported) as found:  # torch's own, around the words

@@ -17,7 +17,7 @@ from ._call import Examples, Host, floats, on_host, seed_of_words, words_of
 
 
 def single(format: Any) -> Format:
-    told = _host.text(format)
+    told = _host.format_text(format)
     if is_container(told):
         raise ValueError(f"{said(told)}: its numbers share scales; quantize takes it, or ww.blocks")
     return Format(told)

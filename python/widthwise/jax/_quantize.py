@@ -147,7 +147,7 @@ def quantize(
     [0.5, 1.5, 6.0]
     """
     back = rounding if backward_rounding is None else backward_rounding
-    how = How(_host.text(format), rounding, _host.text(backward), back, clamp, axis)
+    how = How(_host.format_text(format), rounding, _host.text(backward), back, clamp, axis)
     _host.refuse_idle_axis(axis, how.format, how.backward)
     x = floats("x", x)
     check(x, how)

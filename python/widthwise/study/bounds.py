@@ -15,7 +15,7 @@ from .._create import array, from_bits
 from .._elementwise import multiply
 from .._format import Format
 from .._format_facts import LAST_DIGIT, highest, lowest
-from .._settings import share
+from .._settings import brief, share
 from .._unit import Unit, as_unit
 
 NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
@@ -196,8 +196,8 @@ def rounded_to(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def roundings_met(u: Unit, k: int) -> list[Rounding]:
-    if not isinstance(k, int | np.integer) or k < 0:
-        raise ValueError(f"k = {k!r}: a number of products is wanted, 0 or more")
+    if not isinstance(k, int | np.integer) or not 0 <= k < 1 << 63:
+        raise ValueError(f"k = {brief(k)}: a number of products is wanted, 0 to 2^63 - 1")
     fields = fields_of(u)
     lanes = u.lanes or max(1, k)
     blocks = -(-k // lanes)

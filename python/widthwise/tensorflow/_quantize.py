@@ -71,7 +71,7 @@ def quantize(
     >>> quantize(tf.constant([0.3, 1.7, 9.0]), "e2m1fn").numpy().tolist()
     [0.5, 1.5, 6.0]
     """
-    format, backward = _host.text(format), _host.text(backward)
+    format, backward = _host.format_text(format), _host.text(backward)
     back = rounding if backward_rounding is None else backward_rounding
     _host.refuse_idle_axis(axis, format, backward)
     x = floats("x", x)

@@ -13,7 +13,7 @@ from .._block_format import is_container
 from .._device import DeviceArray
 from .._format import Format
 from .._format_texts import said
-from .._host import block_format_of, env_of, refuse_idle_axis, text, whole_seed
+from .._host import block_format_of, env_of, format_text, refuse_idle_axis, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
@@ -200,7 +200,7 @@ def encode(
     """
     are_tensors(x=x)
     drawn = whole_seed(drawn_seed(seed, by_chance(rounding=rounding)))
-    told = text(format)
+    told = format_text(format)
     refuse_idle_axis(axis, told)
     with in_its_turn(x):
         if is_container(told):

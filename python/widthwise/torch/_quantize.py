@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .._block_format import is_container
-from .._host import check_format, env_of, idle_axis, text, whole_seed, why_idle
+from .._host import check_format, env_of, format_text, idle_axis, text, whole_seed, why_idle
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
 from ._op import Op, are_tensors, by_chance, drawn_seed, following, one_by_one
@@ -180,10 +180,10 @@ def quantize(
     stochastic = by_chance(rounding=rounding, backward_rounding=back)
     if wrong := fault(text(backward), back):
         raise ValueError(wrong)
-    if axis is not None and (why := idle(text(format), text(backward))):
+    if axis is not None and (why := idle(format_text(format), text(backward))):
         raise ValueError(idle_axis(axis, why))
     drawn = drawn_seed(seed, stochastic)
-    return call(x, text(format), rounding, text(backward), back, clamp, axis, drawn)
+    return call(x, format_text(format), rounding, text(backward), back, clamp, axis, drawn)
 
 
 # Compiled code passes on no error of what it calls, but raises its own: of words that these return.

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from .._format import Format
-from .._host import env_of, straight_range, text, whole_seed
+from .._host import env_of, format_text, straight_range, whole_seed
 from .._machine import by_usual_arithmetic
 from ..containers.affine import affine
 from ..containers.coded import saturating
@@ -138,4 +138,4 @@ def scaled(
     `ww.affine(x, scale=, zero_point=)`.
     """
     drawn = drawn_seed(seed, by_chance(rounding=rounding))
-    return call(x, scale, zero_point, text(format), rounding, clamp, drawn)
+    return call(x, scale, zero_point, format_text(format), rounding, clamp, drawn)
