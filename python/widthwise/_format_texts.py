@@ -14,7 +14,8 @@ def said(of: Any) -> str:
     >>> said("mac(table(0,1,2,3,5,8,13,21,34), sum=e5m10)")
     'mac(table(0,1,2,3,… of 9 values), sum=e5m10)'
     """
-    return core.said(str(of))
+    text = str(of)
+    return core.said(text) if "table(" in text else text  # which may be no text to the core
 
 
 def of_fields(

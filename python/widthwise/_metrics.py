@@ -23,17 +23,24 @@ class Errors:
     ) -> None:
         self.computed, self.exact = computed, exact
         finite = np.isfinite(computed) & np.isfinite(exact)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             distance = np.where(finite, np.abs(computed - exact), np.inf)
-            self.absolute = np.where(computed == exact, 0, distance)
-            self.ratio = np.where(finite, self.absolute / np.abs(exact), self.absolute)
+        self.absolute = np.where(computed == exact, 0, distance)
+        self.past: tuple[np.ndarray, np.ndarray] | None = None  # where, and their ratios
         if results is not None and results.past.any():
-            self.absolute[results.past], self.ratio[results.past] = results.distances(exact)
+            self.absolute[results.past], ratios = results.distances(exact)
+            self.past = results.past, ratios
 
     @property
     def relative(self) -> np.ndarray:
         """Of exact results other than 0, and of all errors without end."""
-        return self.ratio[(self.exact != 0) | np.isinf(self.absolute)]
+        endless = np.isinf(self.absolute)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            ratio = np.where(endless, np.inf, self.absolute / np.abs(self.exact))
+        if self.past is not None:
+            where, ratios = self.past
+            ratio[where] = ratios
+        return ratio[(self.exact != 0) | endless]
 
 
 def magnitude(error: np.ndarray) -> np.ndarray:

@@ -124,7 +124,8 @@ class SweepResult(Titled, Findings):
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics, what errors are
-            against, the outputs whose exact value is no number of binary64 (`no_number`), version.
+            against, the outputs whose exact value is no number of binary64 (`no_number`), the
+            results that are numbers past its range (`past`), version.
 
     >>> import widthwise as ww
     >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])

@@ -127,9 +127,12 @@ WIDE = "e62m52"
 def computed(unit: Unit, x: Any, y: Any, engine: str, options: dict[str, Any]) -> Results:
     z = matmul(x, y, unit=unit, engine=engine, **options)
     doubles = np.asarray(z.to_float64(rounding="rne"))
-    past = np.isinf(doubles) & isfinite(z)
-    largest = np.copysign(np.finfo(np.float64).max, doubles)
-    return Results(np.where(past, largest, doubles), past, z.reshape(-1)[past.reshape(-1)])
+    past = np.isinf(doubles)
+    if past.any():
+        past &= isfinite(z)
+        largest = np.copysign(np.finfo(np.float64).max, doubles)
+        doubles = np.where(past, largest, doubles)
+    return Results(doubles, past, z.reshape(-1)[past.reshape(-1)])
 
 
 TOGETHER = 64  # units on a GPU: what one launch takes

@@ -17,6 +17,7 @@
 
 #include "shipped.hpp"
 #include "sim/engine/machine_rounding.hpp"
+#include "widthwise/sim/said.hpp"
 
 namespace widthwise {
 namespace {
@@ -30,10 +31,7 @@ struct Kept : Table {
 };
 
 [[noreturn]] void refuse(std::string_view name, const std::string& why) {
-  constexpr std::size_t most = 60;
-  const std::string_view shown = name.substr(0, most);
-  throw std::invalid_argument(
-      fmt::format("table({}{}): {}", shown, shown.size() < name.size() ? "…" : "", why));
+  throw std::invalid_argument(fmt::format("{}: {}", said(fmt::format("table({})", name)), why));
 }
 
 // --- Making --------------------------------------------------------------------------------------

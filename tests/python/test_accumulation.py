@@ -160,6 +160,20 @@ def test_no_bound_is_known_below_binary64_and_none_is_zero():
     for fraction in (1000, 1070, 2000):
         unit = f"mac(e5m{fraction})"
         assert 0 < study.likely_bound(unit, 100) < study.bound(unit, 100)
+
+
+@pytest.mark.parametrize(
+    "unit, terms",
+    [
+        ("kahan(e5m10, sum=e5m10;overflow=max)", [60000.0] * 4),  # of which no bound is known
+        ("neumaier(e5m10, sum=e5m10:rtz)", [60000.0] * 4),
+        ("kahan(fixed16.8)", [100.0] * 4),
+        ("mac(posit16es2)", [1.0, inf]),  # whose operand's error is no number
+    ],
+)
+def test_what_may_have_overflowed_has_no_limit_where_no_bound_is_known_either(unit, terms):
+    found = study.accumulation(terms, None, unit, lengths=[len(terms)])
+    assert [limit.item() for limit in found.limits(unit)] == [inf, inf]
     coarse = study.accumulation([1.0], None, "kulisch(e5m10, out=fixed8.-2000)", lengths=[1])
     assert coarse.limits("kulisch(e5m10, out=fixed8.-2000)")[0].item() == inf
 

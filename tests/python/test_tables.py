@@ -366,6 +366,16 @@ def test_compensated_sums_and_studies_take_tables():
 
 # --- In errors ------------------------------------------------------------------------------------
 
+
+def test_a_value_that_stands_twice_is_told_with_the_count_of_all():
+    with pytest.raises(ValueError, match=r"table\(0,1,2,3,… of 256 values\): values 5 and 255 are"):
+        ww.Format(f"table({','.join(map(str, [*range(255), 5]))})")
+
+
+def test_what_is_no_text_to_other_languages_is_no_name():
+    assert ww.formats.get("\ud800") is None and ww.units.get("\ud800") is None
+
+
 LONG, OTHER = (ww.Format(f"table({','.join(map(str, range(i, i + 4000)))})") for i in (0, 1))
 SHORT = r"table\(0,1,2,3,… of 4000 values\)"
 SUMS = f"mac({LONG}, sum=e5m10)"

@@ -1,5 +1,7 @@
 """widthwise.torch compiled, exported and checked by opcheck: what torch takes seconds to begin."""
 
+import enum
+
 import pytest
 from torch_here import NEEDED, drawn, torch, wt
 
@@ -238,6 +240,18 @@ def test_what_eager_code_refuses_compiled_code_does_in_the_same_words(case):
     with pytest.raises(torch._dynamo.exc.Unsupported) as found:  # torch's own, around the words
         compiled(lambda x: wt.quantize(x, **how))(torch.ones(2))
     assert text in str(found.value)
+
+
+def test_a_rounding_may_be_a_member_of_an_enumeration_of_texts():
+    class Mode(enum.StrEnum):
+        nearest = "rne"
+        up = "rup"
+
+    torch._dynamo.reset()
+    x = torch.tensor([0.3, 1.7])
+    for mode in Mode:
+        found = torch.compile(lambda v, m=mode: wt.quantize(v, "e4m3fn", m), backend="aot_eager")(x)
+        assert torch.equal(found, wt.quantize(x, "e4m3fn", mode.value))
 
 
 def test_an_axis_that_varies_is_compiled_with_blocks():

@@ -151,7 +151,9 @@ class Accumulation(ErrorGrowth):
         found = []
         for lines in (self.bounds[unit], self.likely_bounds[unit]):
             lost = below * (1 + lines)
-            reached = self.magnitude[unit] * (1 + np.fmax(lines, 0)) + lost
+            reached = self.magnitude[unit] * (1 + np.fmax(lines, 0)) + np.fmax(
+                lost, 0
+            )  # NaN is no limit
             endless = np.isinf(below) | (reached > self._end[unit])
             found.append(np.where(endless, np.inf, lines * grown + lost / of))
         return found[0], found[1]

@@ -199,7 +199,7 @@ def encode(
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
     are_tensors(x=x)
-    drawn = whole_seed(drawn_seed(seed, by_chance(rounding=rounding)))
+    drawn = whole_seed(drawn_seed(seed, by_chance(rounding)))
     told = format_text(format)
     refuse_idle_axis(axis, told)
     with in_its_turn(x):

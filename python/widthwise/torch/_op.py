@@ -209,13 +209,14 @@ def one_by_one(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
     return torch.stack([call(*example(i)) for i in range(size)]), 0
 
 
-def by_chance(**roundings: Any) -> bool:
+def by_chance(rounding: Any, back: Any = "") -> bool:
     """Whether one of them is stochastic. Compiled code has no words for what the core refuses: no
     text comes as far."""
-    for name, rounding in roundings.items():
-        if not isinstance(rounding, str):
-            raise TypeError(f"{name} = {rounding!r}: a text is wanted, as 'rne'")
-    return any(rounding.startswith("sr") for rounding in roundings.values())
+    if not isinstance(rounding, str):
+        raise TypeError(f"rounding = {rounding!r}: a text is wanted, as 'rne'")
+    if not isinstance(back, str):
+        raise TypeError(f"backward_rounding = {back!r}: a text is wanted, as 'rne'")
+    return "sr" in (rounding[:2], back[:2])
 
 
 def drawn_seed(seed: Any, stochastic: bool) -> Any:

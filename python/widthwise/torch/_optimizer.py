@@ -116,7 +116,7 @@ class Steps:
         if closure is None:
             self.round_gradients(optimizer)
         self.weights = {p: p.data for p in parameters(optimizer) if p in self.accumulators}
-        self.moving = {p for p in parameters(optimizer) if self.rounds(p)}
+        self.moving = set(parameters(optimizer))
         show(self.accumulators, self.weights)
         return None if closure is None else self.around(optimizer, closure)
 
@@ -141,9 +141,6 @@ class Steps:
             return loss
 
         return evaluated
-
-    def rounds(self, p: torch.Tensor) -> bool:
-        return any(self.of(p, told) is not None for told in (self.weight, self.accumulator))
 
     def lay(self, p: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Rounded weights where weights lie: others may have views of that memory, or share it."""
@@ -175,7 +172,7 @@ class Steps:
         change = self.of(p, self.accumulator)
         if change is not None:
             self.accumulators[p] = change(p.data).detach()
-        if self.rounds(p):
+        if change is not None or self.of(p, self.weight) is not None:
             p.data = self.lay(p, self.accumulators.get(p, p.data))
         if change is not None:
             self.leave(p)

@@ -177,7 +177,7 @@ def quantize(
     """
     are_tensors(x=x)
     back = rounding if backward_rounding is None else backward_rounding
-    stochastic = by_chance(rounding=rounding, backward_rounding=back)
+    stochastic = by_chance(rounding, back)
     if wrong := fault(text(backward), back):
         raise ValueError(wrong)
     if axis is not None and (why := idle(format_text(format), text(backward))):

@@ -137,5 +137,5 @@ def scaled(
     product are rounded to binary32, then to x's dtype. Of affine integers as
     `ww.affine(x, scale=, zero_point=)`.
     """
-    drawn = drawn_seed(seed, by_chance(rounding=rounding))
+    drawn = drawn_seed(seed, by_chance(rounding))
     return call(x, scale, zero_point, format_text(format), rounding, clamp, drawn)
