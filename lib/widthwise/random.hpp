@@ -20,7 +20,7 @@ struct PhiloxKeys {
   }
 };
 
-// W is a word of 32 bits, or a row of them.
+// W is a word of 32 bits.
 template <class W = std::uint32_t>
 constexpr std::array<W, 4> philox(std::array<W, 4> c, const PhiloxKeys& keys) {
   for (const auto& key : keys.of_round) {

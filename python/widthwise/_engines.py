@@ -25,8 +25,7 @@ class Engines(list):  # type: ignore[type-arg]
 def engines() -> Engines:
     """The engines usable here. All give the same bits.
 
-    `chain` and `rows`, which `integers` has become, are taken for its two ways until the next
-    release.
+    `chain` and `rows`, which `integers` has become, are taken for it until the next release.
 
     Returns:
         A list of names; its `.unusable` says of others why they cannot be used here.

@@ -87,11 +87,11 @@ HWY_INLINE V size_of(V half) { return _mm512_and_si512(half, halves(0x7fff)); }
 template <int pages>
 class Cells {
  public:
-  HWY_INLINE explicit Cells(const HeldSteps& s)
-      : low_(halves(s.low)),
-        high_(halves(s.high)),
-        first_(_mm512_load_si512(s.cells.data())),
-        second_(_mm512_load_si512(s.cells.data() + 32)) {}
+  HWY_INLINE Cells(const HeldSteps& s, int side) : low_(halves(s.low)), high_(halves(s.high)) {
+    const auto& cells = s.sides[static_cast<std::size_t>(side)].cells;
+    first_ = _mm512_load_si512(cells.data());
+    second_ = _mm512_load_si512(cells.data() + 32);
+  }
   HWY_INLINE V operator[](V half) const {
     const V size = _mm512_min_epu16(_mm512_max_epu16(size_of(half), low_), high_);
     const V inside = _mm512_sub_epi16(size, low_);
@@ -108,19 +108,49 @@ class Cells {
   V low_, high_, first_, second_;
 };
 
-// Of steps that bear their numbers' signs the codes.
+// Of bytes whose highest bit is a sign, what each side of zero has in its table.
 template <int pages>
-class Codes {
+class BySign {
  public:
-  using Sides = std::array<std::array<std::uint8_t, 2 * HeldSteps::page>, 2>;
-  HWY_INLINE explicit Codes(const Sides& codes)
-      : above_(codes[0].data()), below_(codes[1].data()) {}
-  HWY_INLINE V operator[](V step) const {
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(step), above_[step], below_[step]);
+  HWY_INLINE BySign(const std::uint8_t* above, const std::uint8_t* below)
+      : above_(above), below_(below) {}
+  HWY_INLINE V operator()(V signs, V at) const {
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(signs), above_[at], below_[at]);
   }
+  HWY_INLINE V operator[](V step) const { return (*this)(step, step); }
 
  private:
   Bytes<pages> above_, below_;
+};
+
+// The step of each of 64 upper halves, without signs; once for both sides of zero, or for each.
+template <int pages, bool shared>
+class Steps;
+template <int pages>
+class Steps<pages, true> {
+ public:
+  HWY_INLINE explicit Steps(const HeldSteps& s) : bin_(s, 0), steps_(s.sides[0].bins.data()) {}
+  HWY_INLINE V at(V x, V y, V) const { return steps_[bytes_of(bin_[x], lower_bytes, bin_[y])]; }
+
+ private:
+  Cells<pages> bin_;
+  Bytes<2 * pages> steps_;
+};
+template <int pages>
+class Steps<pages, false> {
+ public:
+  HWY_INLINE explicit Steps(const HeldSteps& s)
+      : above_(s, 0), below_(s, 1), steps_(s.sides[0].bins.data(), s.sides[1].bins.data()) {}
+  HWY_INLINE V at(V x, V y, V signs) const {
+    return steps_(signs, bytes_of(bin(x), lower_bytes, bin(y)));
+  }
+
+ private:
+  HWY_INLINE V bin(V half) const {
+    return _mm512_mask_blend_epi16(_mm512_movepi16_mask(half), above_[half], below_[half]);
+  }
+  Cells<pages> above_, below_;
+  BySign<2 * pages> steps_;
 };
 
 // Upper halves without their sign: the largest and the least of some words.
@@ -172,28 +202,34 @@ constexpr std::size_t groups = 16;
 
 // Delivers the largest upper halves without their sign, too. Of a step's byte the highest bit is
 // its number's sign.
-template <int pages>
+template <int pages, bool shared>
 HWY_INLINE Ends find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
                            V* step) {
-  const Cells<pages> bin(s);
-  const Bytes<2 * pages> steps(s.bins.data());
+  const Steps<pages, shared> steps(s);
   Ends ends{_mm512_setzero_si512(), halves(0x7fff)};
   for (std::size_t i = 0; i < count; ++i) {
     const V x = upper_halves(words + 64 * i), y = upper_halves(words + 64 * i + 32);
     ends.largest = _mm512_max_epu16(ends.largest, _mm512_max_epu16(size_of(x), size_of(y)));
     ends.least = _mm512_min_epu16(ends.least, _mm512_min_epu16(size_of(x), size_of(y)));
     const V signs = _mm512_and_si512(bytes_of(x, upper_bytes, y), _mm512_set1_epi8(-128));
-    step[i] = _mm512_or_si512(steps[bytes_of(bin[x], lower_bytes, bin[y])], signs);
+    step[i] = _mm512_or_si512(steps.at(x, y, signs), signs);
   }
   return ends;
 }
 
-template <int pages>
+template <int pages, bool shared>
 HWY_INLINE void climb_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
                             const V* steps, std::uint8_t* codes) {
-  const Bytes<pages> first(s.word[0].data()), second(s.word[1].data()), third(s.word[2].data()),
-      fourth(s.word[3].data());
-  const Codes<pages> before(s.before), behind(s.behind);
+  const auto &above = s.sides[0], &below = s.sides[1];
+  const auto word = [&](std::size_t k) {
+    if constexpr (shared)
+      return Bytes<pages>(above.word[k].data());
+    else
+      return BySign<pages>(above.word[k].data(), below.word[k].data());
+  };
+  const auto first = word(0), second = word(1), third = word(2), fourth = word(3);
+  const BySign<pages> before(above.before.data(), below.before.data()),
+      behind(above.behind.data(), below.behind.data());
   const V in_turn = vector_at(fours_in_turn.data());
   for (std::size_t i = 0; i < count; ++i) {
     const V step = steps[i];
@@ -203,14 +239,14 @@ HWY_INLINE void climb_steps(const HeldSteps& s, const std::uint32_t* words, std:
   }
 }
 
-template <int pages>
+template <int pages, bool shared>
 std::size_t climb_vectors(const Stairs& stairs, const std::uint32_t* words, std::size_t n,
                           std::uint8_t* codes) {
   std::size_t i = 0;
   for (std::size_t count = 0; (count = std::min((n - i) / 64, groups)) > 0; i += 64 * count) {
     V step[groups];
-    const Ends ends = find_steps<pages>(stairs.held, words + i, count, step);
-    climb_steps<pages>(stairs.held, words + i, count, step, codes + i);
+    const Ends ends = find_steps<pages, shared>(stairs.held, words + i, count, step);
+    climb_steps<pages, shared>(stairs.held, words + i, count, step, codes + i);
     if (has_others(stairs.held, ends)) climb_others(stairs, words + i, 64 * count, codes + i);
   }
   return i;
@@ -233,9 +269,12 @@ std::size_t climb_held([[maybe_unused]] const Stairs& stairs,
                        [[maybe_unused]] const std::uint32_t* words, [[maybe_unused]] std::size_t n,
                        [[maybe_unused]] std::uint8_t* codes) {
 #if WIDTHWISE_VBMI
-  if (stairs.held.pages == 0 || !has_vbmi()) return 0;
-  return stairs.held.pages == 1 ? climb_vectors<1>(stairs, words, n, codes)
-                                : climb_vectors<2>(stairs, words, n, codes);
+  const HeldSteps& s = stairs.held;
+  if (s.pages == 0 || !has_vbmi()) return 0;
+  const auto way = !s.shared      ? &climb_vectors<2, false>
+                   : s.pages == 1 ? &climb_vectors<1, true>
+                                  : &climb_vectors<2, true>;
+  return way(stairs, words, n, codes);
 #else
   return 0;
 #endif

@@ -8,21 +8,24 @@ namespace widthwise::elements {
 
 // Steps that vectors hold, one page of 64 or two, and two bins for each: a word's exponent and the
 // digits behind name a bin, which names the one step that may lie there. Numbers above zero and
-// below share the steps and have codes of their own.
+// below have codes of their own, and share the words of their steps where both are few enough.
 struct HeldSteps {
   static constexpr int page = 64;
   static constexpr int exponents(int pages) { return 32 * pages; }
 
-  // Of each exponent: | its bin, less the digits above: 12 | how many digits are left out: 4 |
-  alignas(64) std::array<std::uint16_t, page> cells;
-  alignas(64) std::array<std::uint8_t, 4 * page> bins;
-  // Bytes of a step's word without its sign, the lowest first.
-  alignas(64) std::array<std::array<std::uint8_t, 2 * page>, 4> word;
-  // The codes below a step and from it on, above zero and below.
-  alignas(64) std::array<std::array<std::uint8_t, 2 * page>, 2> before, behind;
-  std::uint16_t low, high;  // upper halves of words, of exponents that there are
-  bool zero_apart;          // there is a step from zero to the next word, which is not held
-  int pages = 0;            // or 0 where vectors do not hold the steps
+  struct Side {
+    // Of each exponent: | its bin, less the digits above: 12 | how many digits are left out: 4 |
+    alignas(64) std::array<std::uint16_t, page> cells;
+    alignas(64) std::array<std::uint8_t, 4 * page> bins;
+    // Bytes of a step's word without its sign, the lowest first; the codes below it and from it on.
+    alignas(64) std::array<std::array<std::uint8_t, 2 * page>, 4> word;
+    alignas(64) std::array<std::uint8_t, 2 * page> before, behind;
+  };
+  std::array<Side, 2> sides;  // above zero and below; where they share words the first has these
+  std::uint16_t low, high;    // upper halves of words, of exponents that there are
+  bool shared;
+  bool zero_apart;  // there is a step from zero to the next word, which is not held
+  int pages = 0;    // or 0 where vectors do not hold the steps
 };
 
 // A conversion of binary32 to codes of up to 8 bits that goes up in steps: what a word becomes, by

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <vector>
 
 #include "lately.hpp"
@@ -14,12 +15,14 @@ namespace {
 
 constexpr std::uint32_t sign = 0x80000000, infinity = 0x7f800000, nan = 0x7fc00000;
 
+using Words = std::vector<std::uint32_t>;
+
 // The definition, word by word.
 class Conversion {
  public:
   explicit Conversion(const ElementTask& task) : way_(integer_way(task)) {}
 
-  std::vector<std::uint8_t> operator()(const std::vector<std::uint32_t>& words) const {
+  std::vector<std::uint8_t> operator()(const Words& words) const {
     std::vector<std::uint8_t> codes(words.size());
     const void* operand = words.data();
     way_->run({{&operand, 1}, words.size(), codes.data(), nullptr, {}});
@@ -92,24 +95,26 @@ constexpr std::uint32_t exponent_halves = 128;  // upper halves with one exponen
 
 constexpr std::uint32_t upper_half(std::uint32_t word) { return (word & ~sign) >> 16; }
 
-// The words without their sign at which either side has a step.
-std::vector<std::uint32_t> words_of(const Sides& sides) {
-  std::vector<std::uint32_t> words;
-  for (const auto& steps : sides)
-    for (std::size_t i = 1; i < steps.size(); ++i) words.push_back(steps[i].word & ~sign);
-  std::ranges::sort(words);
-  const auto again = std::ranges::unique(words);
-  words.erase(again.begin(), again.end());
+// Without their sign, those at which there is a step.
+Words words_of(const std::vector<Step>& steps) {
+  Words words;
+  for (std::size_t i = 1; i < steps.size(); ++i) words.push_back(steps[i].word & ~sign);
   return words;
+}
+Words words_of_both(const Sides& sides) {
+  const Words above = words_of(sides[0]), below = words_of(sides[1]);
+  Words both;
+  std::ranges::set_union(above, below, std::back_inserter(both));
+  return both;
 }
 
 // No bin tells two steps of one upper half apart.
-bool are_apart(const std::vector<std::uint32_t>& words) {
+bool are_apart(const Words& words) {
   return std::ranges::adjacent_find(words, {}, upper_half) == words.end();
 }
 
 // The lowest digits that a bin may leave out, if no two steps are to share one.
-int digits_left_out(const std::vector<std::uint32_t>& words, std::uint32_t cell) {
+int digits_left_out(const Words& words, std::uint32_t cell) {
   int digits = 7;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::uint32_t below = upper_half(words[i - 1]) - cell,
@@ -121,64 +126,81 @@ int digits_left_out(const std::vector<std::uint32_t>& words, std::uint32_t cell)
 }
 
 // False where there is no room for all bins.
-bool hold_bins(HeldSteps& z, const std::vector<std::uint32_t>& words) {
+bool hold_bins(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
   const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
   std::size_t next = 0, filled = 0, cell = 0;
   for (std::uint32_t half = z.low; half < z.high; half += exponent_halves) {
     const int left_out = digits_left_out(words, half);
     const std::size_t above = (half - z.low) >> left_out;
-    z.cells[cell++] =
+    side.cells[cell++] =
         static_cast<std::uint16_t>((filled - above) << 4 | static_cast<std::size_t>(left_out));
     for (std::uint32_t at = half; at < half + exponent_halves; at += 1U << left_out) {
       if (filled == most) return false;
       while (next + 1 < words.size() && upper_half(words[next]) < at) ++next;
-      z.bins[filled++] = static_cast<std::uint8_t>(next);
+      side.bins[filled++] = static_cast<std::uint8_t>(next);
     }
   }
   return true;
 }
 
-void hold_words(HeldSteps& z, const std::vector<std::uint32_t>& words) {
+// False where vectors do not hold them.
+bool hold_words(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
+  if (words.empty() || words.size() > static_cast<std::size_t>(z.pages * HeldSteps::page) ||
+      !are_apart(words) || !hold_bins(z, side, words))
+    return false;
   for (std::size_t at = 0; at < words.size(); ++at)
-    for (std::size_t k = 0; k < z.word.size(); ++k)
-      z.word[k][at] = static_cast<std::uint8_t>(words[at] >> 8 * k);
+    for (std::size_t k = 0; k < side.word.size(); ++k)
+      side.word[k][at] = static_cast<std::uint8_t>(words[at] >> 8 * k);
+  return true;
 }
 
 // A step that the other side alone has leaves the code as it is.
-void hold_codes(HeldSteps& z, const std::vector<std::uint32_t>& words, const Sides& sides) {
-  for (std::size_t side = 0; side < sides.size(); ++side) {
-    auto step = sides[side].begin();
-    const auto code_at = [&](std::uint32_t word) {
-      while (step + 1 != sides[side].end() && (step[1].word & ~sign) <= word) ++step;
-      return step->code;
-    };
-    for (std::size_t at = 0; at < words.size(); ++at) {
-      z.before[side][at] = code_at(words[at] - 1);
-      z.behind[side][at] = code_at(words[at]);
-    }
+void hold_codes(HeldSteps::Side& side, const Words& words, const std::vector<Step>& steps) {
+  auto step = steps.begin();
+  const auto code_at = [&](std::uint32_t word) {
+    while (step + 1 != steps.end() && (step[1].word & ~sign) <= word) ++step;
+    return step->code;
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    side.before[at] = code_at(words[at] - 1);
+    side.behind[at] = code_at(words[at]);
   }
 }
 
-// In as few pages as hold them, if any do.
+bool hold_shared(HeldSteps& z, const Sides& sides, const Words& both) {
+  if (!hold_words(z, z.sides[0], both)) return false;
+  for (std::size_t i = 0; i < sides.size(); ++i) hold_codes(z.sides[i], both, sides[i]);
+  return true;
+}
+
+bool hold_apart(HeldSteps& z, const Sides& sides) {
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    Words words = words_of(sides[i]);
+    if (z.zero_apart) std::erase(words, 1U);
+    if (!hold_words(z, z.sides[i], words)) return false;
+    hold_codes(z.sides[i], words, sides[i]);
+  }
+  return true;
+}
+
+// In as few pages as hold them, and once for both sides, if they can be.
 void hold(HeldSteps& z, const Sides& sides) {
-  std::vector<std::uint32_t> words = words_of(sides);
+  Words both = words_of_both(sides);
   // What leaves zero at once would hold the exponents of all subnormals.
-  z.zero_apart = words.size() > 1 && words.front() == 1;
-  if (z.zero_apart) words.erase(words.begin());
-  if (words.empty() || !are_apart(words)) return;
-  const std::uint32_t low = upper_half(words.front()), high = upper_half(words.back());
+  z.zero_apart = both.size() > 1 && both.front() == 1;
+  if (z.zero_apart) both.erase(both.begin());
+  if (both.empty()) return;
+  const std::uint32_t low = upper_half(both.front()), high = upper_half(both.back());
   z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
   z.high = static_cast<std::uint16_t>(high | (exponent_halves - 1));
   const int exponents = (z.high - z.low) / static_cast<int>(exponent_halves) + 1;
   for (const int pages : {1, 2}) {
     z.pages = pages;
-    if (words.size() > static_cast<std::size_t>(pages * HeldSteps::page) ||
-        exponents > HeldSteps::exponents(pages) || !hold_bins(z, words))
-      continue;
-    hold_words(z, words);
-    return hold_codes(z, words, sides);
+    z.shared = true;
+    if (exponents <= HeldSteps::exponents(pages) && hold_shared(z, sides, both)) return;
   }
-  z.pages = 0;
+  z.shared = false;
+  if (exponents > HeldSteps::exponents(z.pages) || !hold_apart(z, sides)) z.pages = 0;
 }
 
 std::shared_ptr<const Stairs> build(const ElementTask& task) {

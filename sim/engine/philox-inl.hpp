@@ -1,5 +1,5 @@
 // lib's generator of random bits (widthwise/random.hpp) in lanes: the same words, a vector of
-// counters at a time. Rows of integers under lib's own template are slower.
+// counters at a time.
 // Compiled once for every instruction set, within the kernels of engines.
 #if defined(WIDTHWISE_ENGINE_PHILOX_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDTHWISE_ENGINE_PHILOX_INL

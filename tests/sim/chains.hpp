@@ -47,8 +47,7 @@ class ChainComparison {
   }
 
   // Products of all their digits onto sums that nearly cancel them, that tie, and that lie many
-  // binades from them. A row of outputs has the same operands throughout: what one of a row is not
-  // sure of is done again for all.
+  // binades from them. All outputs of a row have the same product.
   void beside_products(const widthwise::Unit& u) {
     CAPTURE(to_string(u));
     REQUIRE(takes(u));

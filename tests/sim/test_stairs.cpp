@@ -36,7 +36,8 @@ constexpr const char* formats[] = {"posit8es0",
                                    "posit8es3",
                                    "table(-1,0,1.5e-10,1,1.5)",
                                    "table(-3,-0.7,0,1,1.9,6)",
-                                   "table(0,0.5,1,3)"};
+                                   "table(0,0.5,1,3)",
+                                   "table(-1.001,0,1)"};
 constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rno, RoundingMode::rnz,
                                   RoundingMode::rtz, RoundingMode::rup, RoundingMode::raz};
 
@@ -138,23 +139,25 @@ TEST_CASE("stairs are climbed only where they go up, and not too steeply") {
   CHECK(way("takum6", convert, binary32, {RoundingMode::rup}, false, 1000) == "integers");
 }
 
-TEST_CASE("stairs that both sides of zero climb alike, or far apart, are held in vectors") {
-  const auto pages = [](const char* to, RoundingMode mode = RoundingMode::rne) {
+TEST_CASE(
+    "stairs are held in vectors: in few pages, and once for both sides of zero, if they can be") {
+  const auto held = [](const char* to, RoundingMode mode = RoundingMode::rne) -> std::string {
     const std::vector<Format> from{binary32};
     const auto stairs = elements::stairs_of(
         {Operation::convert, parse_format(to), Env{mode}, from, false, 1 << 20});
-    return stairs->held.pages;
+    const elements::HeldSteps& s = stairs->held;
+    return s.pages == 0 ? "not" : fmt::format("{} {}", s.pages, s.shared ? "shared" : "apart");
   };
   for (const char* to : {"table(nf4)", "table(fp4)", "table(-1,-0.9,0,2,2.2)", "table(0,1,nan)"})
-    CHECK_MESSAGE(pages(to) == 1, to);
-  CHECK(pages("table(dynamic8)") == 2);
-  CHECK(pages("table(dynamic8)", RoundingMode::rtz) == 2);
-  CHECK(pages("table(dynamic8)", RoundingMode::rup) == 0);  // below 0 each lies one word further
-  CHECK(pages("table(-1.001,0,1)") == 0);                   // both in one upper half
-  CHECK(pages("table(dynamic8)", RoundingMode::raz) == 2);  // which leaves 0 at once
-  CHECK(pages("posit8es0", RoundingMode::rna) == 2);        // and so does this
-  CHECK(pages("table(-1,0,1.5e-10,1.5)") == 2);             // 34 exponents
-  CHECK(pages("table(-1,0,5e-20,1.5)") == 0);
+    CHECK_MESSAGE(held(to) == "1 shared", to);
+  CHECK(held("table(dynamic8)") == "2 shared");
+  CHECK(held("table(dynamic8)", RoundingMode::rtz) == "2 shared");
+  CHECK(held("table(dynamic8)", RoundingMode::rup) == "2 apart");   // below 0 a word further each
+  CHECK(held("table(-1.001,0,1)") == "2 apart");                    // both in one upper half
+  CHECK(held("table(dynamic8)", RoundingMode::raz) == "2 shared");  // which leaves 0 at once
+  CHECK(held("posit8es0", RoundingMode::rna) == "2 shared");        // and so does this
+  CHECK(held("table(-1,0,1.5e-10,1.5)") == "2 shared");             // 34 exponents
+  CHECK(held("table(-1,0,5e-20,1.5)") == "not");
 }
 
 // What is beside a code in its byte is not looked at.
