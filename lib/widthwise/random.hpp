@@ -20,13 +20,13 @@ struct PhiloxKeys {
   }
 };
 
-// W is a word of 32 bits.
-template <class W = std::uint32_t>
-constexpr std::array<W, 4> philox(std::array<W, 4> c, const PhiloxKeys& keys) {
+using PhiloxWords = std::array<std::uint32_t, 4>;
+
+constexpr PhiloxWords philox(PhiloxWords c, const PhiloxKeys& keys) {
   for (const auto& key : keys.of_round) {
-    const Halves<W> p = multiply_exact(c[0], W(0xD2511F53)),
-                    r = multiply_exact(c[2], W(0xCD9E8D57));
-    c = {r.high ^ c[1] ^ W(key[0]), r.low, p.high ^ c[3] ^ W(key[1]), p.low};
+    const auto p = multiply_exact(c[0], std::uint32_t{0xD2511F53}),
+               r = multiply_exact(c[2], std::uint32_t{0xCD9E8D57});
+    c = {r.high ^ c[1] ^ key[0], r.low, p.high ^ c[3] ^ key[1], p.low};
   }
   return c;
 }
@@ -75,12 +75,11 @@ struct RandomField {
 };
 
 // One call, for the steps that share it.
-template <class W>
-constexpr std::array<W, 4> random_words(const RandomField& field, const PhiloxKeys& keys,
-                                        const W& index_low, const W& index_high, Slot slot,
-                                        std::uint64_t step) {
+constexpr PhiloxWords random_words(const RandomField& field, const PhiloxKeys& keys,
+                                   std::uint32_t index_low, std::uint32_t index_high, Slot slot,
+                                   std::uint64_t step) {
   const auto call = static_cast<std::uint32_t>(step / field.steps_a_call());
-  return philox<W>({index_low, index_high, W(call), W(static_cast<std::uint32_t>(slot))}, keys);
+  return philox({index_low, index_high, call, static_cast<std::uint32_t>(slot)}, keys);
 }
 
 constexpr std::uint64_t random_bits(int k, Where where, Slot slot, std::uint64_t step) {

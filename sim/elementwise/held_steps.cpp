@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 // Where AVX-512 is not to be compiled for, this is not.
 #define WIDTHWISE_VBMI (HWY_ARCH_X86_64 && !(HWY_DISABLED_TARGETS & HWY_AVX3))
@@ -123,13 +124,12 @@ class BySign {
   Bytes<pages> above_, below_;
 };
 
-// The step of each of 64 upper halves, without signs; once for both sides of zero, or for each.
-template <int pages, bool shared>
-class Steps;
+// The step of each of 64 upper halves, without signs: of both sides of zero, or of each.
 template <int pages>
-class Steps<pages, true> {
+class SharedSteps {
  public:
-  HWY_INLINE explicit Steps(const HeldSteps& s) : bin_(s, 0), steps_(s.sides[0].bins.data()) {}
+  HWY_INLINE explicit SharedSteps(const HeldSteps& s)
+      : bin_(s, 0), steps_(s.sides[0].bins.data()) {}
   HWY_INLINE V at(V x, V y, V) const { return steps_[bytes_of(bin_[x], lower_bytes, bin_[y])]; }
 
  private:
@@ -137,9 +137,9 @@ class Steps<pages, true> {
   Bytes<2 * pages> steps_;
 };
 template <int pages>
-class Steps<pages, false> {
+class StepsApart {
  public:
-  HWY_INLINE explicit Steps(const HeldSteps& s)
+  HWY_INLINE explicit StepsApart(const HeldSteps& s)
       : above_(s, 0), below_(s, 1), steps_(s.sides[0].bins.data(), s.sides[1].bins.data()) {}
   HWY_INLINE V at(V x, V y, V signs) const {
     return steps_(signs, bytes_of(bin(x), lower_bytes, bin(y)));
@@ -200,12 +200,11 @@ HWY_INLINE __mmask64 nearer(const std::uint32_t* words, const Words& steps) {
 // them under way where what each waits for is short.
 constexpr std::size_t groups = 16;
 
-// Delivers the largest upper halves without their sign, too. Of a step's byte the highest bit is
-// its number's sign.
+// Of a step's byte the highest bit is its number's sign.
 template <int pages, bool shared>
 HWY_INLINE Ends find_steps(const HeldSteps& s, const std::uint32_t* words, std::size_t count,
                            V* step) {
-  const Steps<pages, shared> steps(s);
+  const std::conditional_t<shared, SharedSteps<pages>, StepsApart<pages>> steps(s);
   Ends ends{_mm512_setzero_si512(), halves(0x7fff)};
   for (std::size_t i = 0; i < count; ++i) {
     const V x = upper_halves(words + 64 * i), y = upper_halves(words + 64 * i + 32);

@@ -148,6 +148,14 @@ TEST_CASE("products whose exponents lie 2^63 apart: the sum is exact until it is
   CHECK(exact_dot(f, RoundingMode::rup, a, b, "0") == code(f, "1.125"));
   const Code least{1, 0};
   CHECK(exact_dot(f, RoundingMode::raz, a, b, "-1") == least);
+  // With flags, of one product.
+  const auto fused = [&](const std::string& c, RoundingMode mode) {
+    return computed(Operation::fma, f, {code(f, a[1]), code(f, b[1]), code(f, c)},
+                    {.rounding = mode});
+  };
+  CHECK(fused("1", RoundingMode::rne) == OracleResult{code(f, "1"), inexact});
+  CHECK(fused("1", RoundingMode::rup) == OracleResult{code(f, "1.125"), inexact});
+  CHECK(fused("0", RoundingMode::raz) == OracleResult{least, underflow | inexact});
 }
 
 TEST_CASE("an exact dot product: signs of zero and specials follow addition") {
@@ -160,10 +168,16 @@ TEST_CASE("an exact dot product: signs of zero and specials follow addition") {
   CHECK(dot("-0", "1", "0") == code(f, "0"));
   CHECK(dot("-0", "1", "0", RoundingMode::rdn) == code(f, "-0"));
   CHECK(dot("1", "1", "-1", RoundingMode::rdn) == code(f, "-0"));
-  CHECK(dot("inf", "0", "nan") == code(f, "nan"));
-  CHECK(dot("inf", "1", "-inf") == code(f, "nan"));
-  CHECK(dot("inf", "1", "nan") == code(f, "nan"));
-  CHECK(dot("-inf", "1", "1") == code(f, "-inf"));
+  const auto specials = [&](const char* a, const char* b, const char* c, const char* result,
+                            Flags flags) {
+    CHECK(dot(a, b, c) == code(f, result));
+    CHECK(computed(Operation::fma, f, {code(f, a), code(f, b), code(f, c)}) ==
+          OracleResult{code(f, result), flags});
+  };
+  specials("inf", "0", "nan", "nan", invalid);
+  specials("inf", "1", "-inf", "nan", invalid);
+  specials("inf", "1", "nan", "nan", 0);
+  specials("-inf", "1", "1", "-inf", 0);
 }
 
 TEST_CASE("text: literals round once, and print in decimal") {
