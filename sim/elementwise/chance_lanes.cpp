@@ -33,9 +33,16 @@ void choices(const Chances& chances, const float* x, const std::uint8_t* near,
     const auto from = places(d, near + i), to = places(d, far + i);
     const auto here = hn::GatherIndex(d, c.values, from), there = hn::GatherIndex(d, c.values, to);
     const auto number = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x + i));
-    const auto behind = hn::Sub(number, here), gap = hn::Abs(hn::Sub(there, here));
+    const auto whole = hn::Set(d, c.whole), gap = hn::Abs(hn::Sub(there, here));
     const auto reaches = hn::Sub(hn::Set(d, c.whole - c.less), load_bits(d, bits + i));
-    const auto away = hn::Ge(hn::Mul(hn::Abs(behind), hn::Set(d, c.whole)), hn::Mul(reaches, gap));
+    auto behind = hn::Sub(number, here), least = hn::Mul(reaches, gap);
+    if (c.around_zero) {
+      // A number may be too small to be added to what lies behind zero, which the chance loses.
+      const auto crosses = hn::Lt(hn::Mul(here, there), hn::Zero(d));
+      behind = hn::IfThenElse(crosses, number, behind);
+      least = hn::Sub(least, hn::IfThenElseZero(crosses, hn::Mul(whole, hn::Abs(here))));
+    }
+    const auto away = hn::Ge(hn::Mul(hn::Abs(behind), whole), least);
     const auto code = hn::IfThenElse(hn::RebindMask(di, away), to, from);
     hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(du, code)), bytes, codes + i);
   });

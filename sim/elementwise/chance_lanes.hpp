@@ -7,6 +7,7 @@ namespace widthwise::elements {
 // Rounding by chance between two codes of up to 8 bits whose values are known.
 struct Chances {
   const double* values;  // of 256 codes
+  bool around_zero;      // two may have different signs
   double whole;          // 2^k, of k random bits,
   double less;           // and what is taken off where half a unit is in their favour
 };

@@ -27,15 +27,21 @@ double value(const TableValue& v) {
 int digits_of(double x) {
   int exponent;
   const auto digits =
-      static_cast<std::uint64_t>(std::ldexp(std::frexp(x, &exponent), digits_of_doubles));
+      static_cast<std::uint64_t>(std::ldexp(std::frexp(std::abs(x), &exponent), digits_of_doubles));
   return digits == 0 ? 0 : digits_of_doubles - std::countr_zero(digits);
 }
 
-// Of the gap between two neighbours, or all there are where a double does not hold it.
+int last_digit(double x) { return std::ilogb(x) + 1 - digits_of(x); }
+
+// Of the gap between two neighbours, or all there are where a double does not hold it. Around zero
+// those count that lie behind it, too.
 int digits_between(double below, double above) {
   const double gap = above - below, of_below = above - gap;
   const bool exact = (above - (gap + of_below)) + (of_below - below) == 0;
-  return exact ? digits_of(gap) : digits_of_doubles;
+  if (!exact) return digits_of_doubles;
+  if (below < 0 && above > 0)
+    return std::ilogb(gap) + 1 - std::min(last_digit(below), last_digit(above));
+  return digits_of(gap);
 }
 
 int longest_gap(const Table& t) {
@@ -57,6 +63,7 @@ class Draw final : public Elementwise::Way {
        std::shared_ptr<const Stairs> away)
       : rounding_(task.env.rounding),
         values_(values_of(*task.to.table)),
+        around_zero_(!task.to.table->has_zero),
         towards_(std::move(towards)),
         away_(std::move(away)) {}
 
@@ -79,12 +86,13 @@ class Draw final : public Elementwise::Way {
     const std::uint64_t* bits = random_bits(rounding_, random, first, n, room);
     const double whole = std::ldexp(1.0, rounding_.random_bits);
     const double less = rounding_.variant == StochasticVariant::half ? 0.5 : 0;
-    choose({values_.data(), whole, less}, x, near, far, bits, n, codes);
+    choose({values_.data(), around_zero_, whole, less}, x, near, far, bits, n, codes);
     std::copy_n(codes, n, result);  // which may overwrite its numbers
   }
 
   Rounding rounding_;
   Values values_;
+  bool around_zero_;
   std::shared_ptr<const Stairs> towards_, away_;
 };
 

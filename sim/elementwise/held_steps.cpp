@@ -27,6 +27,7 @@ namespace {
 
 using V = __m512i;  // 64 bytes, or 32 halves
 
+HWY_INLINE V bytes(int x) { return _mm512_set1_epi8(static_cast<char>(x)); }
 HWY_INLINE V halves(int x) { return _mm512_set1_epi16(static_cast<short>(x)); }
 
 // A table of 64 bytes a page, up to four; of a place as many lower bits count as that has.
@@ -210,7 +211,7 @@ HWY_INLINE Ends find_steps(const HeldSteps& s, const std::uint32_t* words, std::
     const V x = upper_halves(words + 64 * i), y = upper_halves(words + 64 * i + 32);
     ends.largest = _mm512_max_epu16(ends.largest, _mm512_max_epu16(size_of(x), size_of(y)));
     ends.least = _mm512_min_epu16(ends.least, _mm512_min_epu16(size_of(x), size_of(y)));
-    const V signs = _mm512_and_si512(bytes_of(x, upper_bytes, y), _mm512_set1_epi8(-128));
+    const V signs = _mm512_and_si512(bytes_of(x, upper_bytes, y), bytes(0x80));
     step[i] = _mm512_or_si512(steps.at(x, y, signs), signs);
   }
   return ends;
@@ -227,13 +228,20 @@ HWY_INLINE void climb_steps(const HeldSteps& s, const std::uint32_t* words, std:
       return BySign<pages>(above.word[k].data(), below.word[k].data());
   };
   const auto first = word(0), second = word(1), third = word(2), fourth = word(3);
+  const auto nearer_than = [&](V step, std::size_t i) {
+    return nearer(words + 64 * i, Words(first[step], second[step], third[step], fourth[step]));
+  };
+  const V last_above = bytes(above.last), last_below = bytes(below.last | 0x80);
   const BySign<pages> before(above.before.data(), below.before.data()),
       behind(above.behind.data(), below.behind.data());
   const V in_turn = vector_at(fours_in_turn.data());
   for (std::size_t i = 0; i < count; ++i) {
-    const V step = steps[i];
-    const Words at(first[step], second[step], third[step], fourth[step]);
-    const V code = _mm512_mask_blend_epi8(nearer(words + 64 * i, at), behind[step], before[step]);
+    V step = steps[i];
+    const V last = _mm512_mask_blend_epi8(_mm512_movepi8_mask(step), last_above, last_below);
+    for (int more = 1; more < s.in_a_bin; ++more)
+      step =
+          _mm512_mask_min_epu8(step, ~nearer_than(step, i), _mm512_adds_epu8(step, bytes(1)), last);
+    const V code = _mm512_mask_blend_epi8(nearer_than(step, i), behind[step], before[step]);
     _mm512_storeu_si512(codes + 64 * i, _mm512_permutexvar_epi32(in_turn, code));
   }
 }

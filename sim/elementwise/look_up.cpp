@@ -56,9 +56,13 @@ void climb(const Stairs& stairs, const std::uint32_t* words, std::size_t n, std:
     const auto x = hn::LoadU(d, words + i);
     const auto at = hn::BitCast(di, hn::ShiftRight<16>(x));
     const auto stair = hn::GatherIndex(d, stairs.halves.data(), at);
-    const auto below = hn::Lt(hn::And(x, half), hn::ShiftRight<16>(stair));
-    const auto code = hn::And(hn::IfThenElse(below, stair, hn::ShiftRight<8>(stair)), byte);
+    const auto place = hn::ShiftRight<16>(stair), second = hn::And(hn::ShiftRight<8>(stair), byte),
+               first = hn::And(stair, byte);
+    const auto code = hn::IfThenElse(hn::Lt(hn::And(x, half), place), first, second);
     hn::StoreU(hn::TruncateTo(bytes, code), bytes, codes + i);
+    const auto more = hn::And(hn::Ne(place, hn::Zero(d)), hn::Eq(first, second));
+    if (!hn::AllFalse(d, more))
+      for (std::size_t k = i; k < i + lanes; ++k) codes[k] = climbed(stairs, words + k);
   }
   for (; i < n; ++i) codes[i] = climbed(stairs, words + i);
 }

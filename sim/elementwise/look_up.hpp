@@ -2,12 +2,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 // Codes that are looked up, as many at a time as this machine gathers.
 namespace widthwise::elements {
 
 // Steps that vectors hold, one page of 64 or two, and two bins for each: a word's exponent and the
-// digits behind name a bin, which names the one step that may lie there. Numbers above zero and
+// digits behind name a bin, which names the first step that may lie there. Numbers above zero and
 // below have codes of their own, and share the words of their steps where both are few enough.
 struct HeldSteps {
   static constexpr int page = 64;
@@ -20,11 +21,13 @@ struct HeldSteps {
     // Bytes of a step's word without its sign, the lowest first; the codes below it and from it on.
     alignas(64) std::array<std::array<std::uint8_t, 2 * page>, 4> word;
     alignas(64) std::array<std::uint8_t, 2 * page> before, behind;
+    std::uint8_t last;  // step
   };
   std::array<Side, 2> sides;  // above zero and below; where they share words the first has these
   std::uint16_t low, high;    // upper halves of words, of exponents that there are
   bool shared;
   bool zero_apart;  // there is a step from zero to the next word, which is not held
+  int in_a_bin;     // steps at most
   int pages = 0;    // or 0 where vectors do not hold the steps
 };
 
@@ -32,9 +35,17 @@ struct HeldSteps {
 // its upper half and, where a step lies between, by whether its lower half has reached it.
 //
 //   | from here on the second: 16 bits | second code | first code |
+//   | place of the first of more steps | number - 1  | number - 1 |
 //
 struct Stairs {
+  // From this word on to the next one's the result is this code.
+  struct Step {
+    std::uint32_t word;
+    std::uint8_t code;
+  };
   std::array<std::uint32_t, 65536> halves;
+  std::vector<Step>
+      steps;  // sorted; where more than one lies within an upper half, they are sought
   HeldSteps held;
 };
 

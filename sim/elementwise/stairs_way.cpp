@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t sign = 0x80000000, infinity = 0x7f800000, nan = 0x7fc00000;
 
 using Words = std::vector<std::uint32_t>;
+using Step = Stairs::Step;
 
 // The definition, word by word.
 class Conversion {
@@ -31,12 +32,6 @@ class Conversion {
 
  private:
   ElementwiseWay way_;
-};
-
-// From this word on to the next one's the result is this code.
-struct Step {
-  std::uint32_t word;
-  std::uint8_t code;
 };
 
 // A range of words at whose ends the codes differ.
@@ -72,20 +67,25 @@ std::vector<Step> steps_between(const Conversion& convert, std::uint32_t first,
   return found;
 }
 
-// Nothing where two steps share an upper half.
-bool put(Stairs& stairs, const std::vector<Step>& steps) {
+constexpr std::uint32_t stair(std::size_t place, std::size_t second, std::size_t first) {
+  return static_cast<std::uint32_t>(place << 16 | second << 8 | first);
+}
+
+void put(Stairs& stairs, const std::vector<Step>& steps) {
+  const std::size_t before = stairs.steps.size();
+  stairs.steps.insert(stairs.steps.end(), steps.begin(), steps.end());
   std::size_t at = 0;
   for (std::uint32_t half = steps.front().word >> 16;
        half <= (steps.back().word | 0x7fffffff) >> 16; ++half) {
     const std::uint32_t from = half << 16, to = from | 0xffff;
     while (at + 1 < steps.size() && steps[at + 1].word <= from) ++at;
-    const bool steps_inside = at + 1 < steps.size() && steps[at + 1].word <= to;
-    if (steps_inside && at + 2 < steps.size() && steps[at + 2].word <= to) return false;
-    const Step& next = steps[steps_inside ? at + 1 : at];
-    const std::uint32_t place = steps_inside ? next.word & 0xffff : 0;
-    stairs.halves[half] = place << 16 | std::uint32_t{next.code} << 8 | steps[at].code;
+    std::size_t inside = 0;
+    while (at + inside + 1 < steps.size() && steps[at + inside + 1].word <= to) ++inside;
+    stairs.halves[half] =
+        inside > 1    ? stair(before + at + 1, inside - 1, inside - 1)
+        : inside == 1 ? stair(steps[at + 1].word & 0xffff, steps[at + 1].code, steps[at].code)
+                      : stair(0, steps[at].code, steps[at].code);
   }
-  return true;
 }
 
 // Of finite numbers above zero and of those below: the first step at the first word.
@@ -108,16 +108,13 @@ Words words_of_both(const Sides& sides) {
   return both;
 }
 
-// No bin tells two steps of one upper half apart.
-bool are_apart(const Words& words) {
-  return std::ranges::adjacent_find(words, {}, upper_half) == words.end();
-}
-
-// The lowest digits that a bin may leave out, if no two steps are to share one.
-int digits_left_out(const Words& words, std::uint32_t cell) {
+// The lowest digits that a bin may leave out, if no more steps than these are to share one; or -1
+// where they share an upper half.
+int digits_left_out(const Words& words, int in_a_bin, std::uint32_t cell) {
+  const auto apart = static_cast<std::size_t>(in_a_bin);
   int digits = 7;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::uint32_t below = upper_half(words[i - 1]) - cell,
+  for (std::size_t i = apart; i < words.size(); ++i) {
+    const std::uint32_t below = upper_half(words[i - apart]) - cell,
                         above = upper_half(words[i]) - cell;
     if (below < exponent_halves && above < exponent_halves)
       digits = std::min(digits, static_cast<int>(std::bit_width(below ^ above)) - 1);
@@ -130,7 +127,8 @@ bool hold_bins(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
   const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
   std::size_t next = 0, filled = 0, cell = 0;
   for (std::uint32_t half = z.low; half < z.high; half += exponent_halves) {
-    const int left_out = digits_left_out(words, half);
+    const int left_out = digits_left_out(words, z.in_a_bin, half);
+    if (left_out < 0) return false;
     const std::size_t above = (half - z.low) >> left_out;
     side.cells[cell++] =
         static_cast<std::uint16_t>((filled - above) << 4 | static_cast<std::size_t>(left_out));
@@ -146,7 +144,7 @@ bool hold_bins(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
 // False where vectors do not hold them.
 bool hold_words(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
   if (words.empty() || words.size() > static_cast<std::size_t>(z.pages * HeldSteps::page) ||
-      !are_apart(words) || !hold_bins(z, side, words))
+      !hold_bins(z, side, words))
     return false;
   for (std::size_t at = 0; at < words.size(); ++at)
     for (std::size_t k = 0; k < side.word.size(); ++k)
@@ -165,6 +163,7 @@ void hold_codes(HeldSteps::Side& side, const Words& words, const std::vector<Ste
     side.before[at] = code_at(words[at] - 1);
     side.behind[at] = code_at(words[at]);
   }
+  side.last = static_cast<std::uint8_t>(words.size() - 1);
 }
 
 bool hold_shared(HeldSteps& z, const Sides& sides, const Words& both) {
@@ -184,6 +183,18 @@ bool hold_apart(HeldSteps& z, const Sides& sides) {
 }
 
 // In as few pages as hold them, and once for both sides, if they can be.
+bool hold_with(HeldSteps& z, int in_a_bin, int exponents, const Sides& sides, const Words& both) {
+  z.in_a_bin = in_a_bin;
+  for (const int pages : {1, 2}) {
+    z.pages = pages;
+    z.shared = true;
+    if (exponents <= HeldSteps::exponents(pages) && hold_shared(z, sides, both)) return true;
+  }
+  z.shared = false;
+  return exponents <= HeldSteps::exponents(z.pages) && hold_apart(z, sides);
+}
+
+// With as few steps in a bin as they can be.
 void hold(HeldSteps& z, const Sides& sides) {
   Words both = words_of_both(sides);
   // What leaves zero at once would hold the exponents of all subnormals.
@@ -194,13 +205,23 @@ void hold(HeldSteps& z, const Sides& sides) {
   z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
   z.high = static_cast<std::uint16_t>(high | (exponent_halves - 1));
   const int exponents = (z.high - z.low) / static_cast<int>(exponent_halves) + 1;
-  for (const int pages : {1, 2}) {
-    z.pages = pages;
-    z.shared = true;
-    if (exponents <= HeldSteps::exponents(pages) && hold_shared(z, sides, both)) return;
-  }
-  z.shared = false;
-  if (exponents > HeldSteps::exponents(z.pages) || !hold_apart(z, sides)) z.pages = 0;
+  constexpr int most_in_a_bin = 8;  // beyond that a search is as fast
+  for (int in_a_bin = 1; in_a_bin <= most_in_a_bin; ++in_a_bin)
+    if (hold_with(z, in_a_bin, exponents, sides, both)) return;
+  z.pages = 0;
+}
+
+// What goes towards zero or away from it in a table without a zero goes up on each side of it, but
+// not from zero itself.
+std::vector<Step> steps_of_side(const Conversion& convert, std::uint32_t side) {
+  std::vector<Step> steps = steps_between(convert, side | 1, side | infinity);
+  const auto others = convert({side, side | nan});
+  if (others[0] == steps.front().code)
+    steps.front().word = side;
+  else
+    steps.insert(steps.begin(), {side, others[0]});
+  if (others[1] != steps.back().code) steps.push_back({(side | infinity) + 1, others[1]});
+  return steps;
 }
 
 std::shared_ptr<const Stairs> build(const ElementTask& task) {
@@ -208,9 +229,8 @@ std::shared_ptr<const Stairs> build(const ElementTask& task) {
   auto stairs = std::make_shared<Stairs>();
   Sides sides;
   for (const std::uint32_t side : {std::uint32_t{0}, sign}) {
-    std::vector<Step> steps = steps_between(convert, side, side | infinity);
-    steps.push_back({(side | infinity) + 1, convert({side | nan})[0]});
-    if (!put(*stairs, steps)) return nullptr;
+    std::vector<Step> steps = steps_of_side(convert, side);
+    put(*stairs, steps);
     std::erase_if(steps, [](const Step& s) { return (s.word & infinity) == infinity; });
     sides[side != 0] = std::move(steps);
   }
@@ -237,14 +257,6 @@ class Climb final : public Elementwise::Way {
   std::shared_ptr<const Stairs> stairs_;
 };
 
-// What goes towards zero or away from it in a table without a zero comes down again, where its
-// values have different signs. Fixed point that goes up has a way of its own.
-bool goes_up(const Format& f, RoundingMode mode) {
-  const bool turns_at_zero = mode == RoundingMode::rtz || mode == RoundingMode::raz;
-  if (f.is_table()) return f.table->has_zero || !turns_at_zero;
-  return f.is_tapered();
-}
-
 }  // namespace
 
 std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
@@ -252,8 +264,9 @@ std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
   if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
       task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
     return nullptr;
-  if (!goes_up(task.to, task.env.rounding.mode) || in_words(task.to, task.env.rounding))
-    return nullptr;
+  // Fixed point that goes up has a way of its own.
+  if (!task.to.is_table() && !task.to.is_tapered()) return nullptr;
+  if (in_words(task.to, task.env.rounding)) return nullptr;
   static Lately<Purpose, Stairs> lately;
   return lately.get({task.to, task.env.rounding.mode}, [&] { return build(task); });
 }
