@@ -182,6 +182,8 @@ std::vector<double> numbers_of(std::string_view name, std::string text) {
   std::istringstream words(text);
   std::vector<double> values;
   for (std::string word; words >> word;) {
+    if (word == "…")  // as said() has it
+      refuse(name, "an error left values out here; take the format or its text, str(format)");
     double x = 0;
     const char* end = word.data() + word.size();
     const auto read = std::from_chars(word.data(), end, x);

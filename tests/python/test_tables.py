@@ -8,6 +8,7 @@ import math
 import operator
 import pickle
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -216,6 +217,7 @@ def test_texts_files_and_other_processes(tmp_path):
         ("table(0,1,0)", "values 0 and 2 are both 0"),
         ("table(1,inf)", "value 1 is inf: a table has finite values and NaN"),
         ("table(1,x)", "'x' is no number of binary64, nor nan"),
+        ("table(0,1,2,3,… of 9 values, #cd01)", "an error left values out here; take the format"),
         ("table(./none.txt)", "no such file can be read"),
         ("table(nan,1)", "fewer than two numbers"),
         ("table(nf4);daz", "takes no option 'daz'"),
@@ -368,7 +370,7 @@ def test_compensated_sums_and_studies_take_tables():
 
 
 def test_a_value_that_stands_twice_is_told_with_the_count_of_all():
-    with pytest.raises(ValueError, match=r"table\(0,1,2,3,… of 256 values\): values 5 and 255 are"):
+    with pytest.raises(ValueError, match=r"… of 256 values, #fcac\): values 5 and 255 are"):
         ww.Format(f"table({','.join(map(str, [*range(255), 5]))})")
 
 
@@ -377,7 +379,7 @@ def test_what_is_no_text_to_other_languages_is_no_name():
 
 
 LONG, OTHER = (ww.Format(f"table({','.join(map(str, range(i, i + 4000)))})") for i in (0, 1))
-SHORT = r"table\(0,1,2,3,… of 4000 values\)"
+SHORT = r"table\(0,1,2,3,… of 4000 values, #a6a3\)"
 SUMS = f"mac({LONG}, sum=e5m10)"
 REFUSALS = (ValueError, TypeError, KeyError, AttributeError)
 REFUSED = {
@@ -422,6 +424,15 @@ def test_an_error_says_the_beginning_of_a_long_table(case):
     with pytest.raises(REFUSALS, match=SHORT) as found:
         REFUSED[case](x, y)
     assert len(str(found.value)) < 400 and "\n" not in str(found.value)
+
+
+def test_tables_that_begin_and_end_alike_are_told_apart():
+    x, y = (ww.array([1.0], ww.Format.table([*range(20), last])) for last in (30, 31))
+    for differ in (ww.total_order, ww.add, ww.max_num):
+        with pytest.raises((TypeError, ValueError), match=r"#[0-9a-f]{4}.*#[0-9a-f]{4}") as found:
+            differ(x, y)
+        first, second = re.findall("#[0-9a-f]{4}", str(found.value))[:2]
+        assert first != second
 
 
 def test_what_parses_back_is_whole():
