@@ -7,7 +7,7 @@
 #include "side.hpp"
 #include "sim/lanes/plan.hpp"
 #ifndef __CUDA_ARCH__
-#include <cfenv>
+#include "sim/engine/machine_rounding.hpp"
 #endif
 
 // Lanes that are one thread's float or double. Tests run the same text on the CPU, whose files are
@@ -146,22 +146,20 @@ WIDTHWISE_BOTH_INLINE double fused_down(double a, double b, double c) { return _
 WIDTHWISE_BOTH_INLINE double fused_up(double a, double b, double c) { return __fma_ru(a, b, c); }
 #else
 // Volatile, or a compiler might move the operation past the changes of mode.
-template <class T>
-T fused_toward(int direction, T a, T b, T c) {
-  const int before = std::fegetround();
-  std::fesetround(direction);
+template <RoundingMode mode, class T>
+T fused_by(T a, T b, T c) {
+  const MachineRounding meanwhile(mode);
   volatile T factor = a;
   volatile T sum = std::fma(static_cast<T>(factor), b, c);
-  std::fesetround(before);
   return with_nan_of_gpu<T>(sum);
 }
 template <class T>
 T fused_down(T a, T b, T c) {
-  return fused_toward(FE_DOWNWARD, a, b, c);
+  return fused_by<RoundingMode::rdn>(a, b, c);
 }
 template <class T>
 T fused_up(T a, T b, T c) {
-  return fused_toward(FE_UPWARD, a, b, c);
+  return fused_by<RoundingMode::rup>(a, b, c);
 }
 #endif
 
@@ -170,7 +168,7 @@ T fused_up(T a, T b, T c) {
 WIDTHWISE_BOTH_INLINE float toward_zero(float a, float b, float c) { return __fmaf_rz(a, b, c); }
 WIDTHWISE_BOTH_INLINE float toward_zero(float a, float b) { return __fadd_rz(a, b); }
 #else
-inline float toward_zero(float a, float b, float c) { return fused_toward(FE_TOWARDZERO, a, b, c); }
+inline float toward_zero(float a, float b, float c) { return fused_by<RoundingMode::rtz>(a, b, c); }
 inline float toward_zero(float a, float b) { return toward_zero(1.0f, a, b); }
 #endif
 

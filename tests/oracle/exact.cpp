@@ -1,5 +1,7 @@
 #include "exact.hpp"
 
+#include <bit>
+
 namespace oracle {
 namespace {
 
@@ -20,10 +22,24 @@ std::strong_ordering compare_scaled(const Big& x, std::int64_t i, const Big& y, 
   return order(x, y);
 }
 
+// The same of few digits, which are most of those that are compared.
+constexpr std::int64_t few = 64;
+std::int64_t bits(Wide x) {
+  const auto upper = static_cast<std::uint64_t>(x >> 64), lower = static_cast<std::uint64_t>(x);
+  return upper ? 64 + std::bit_width(upper) : std::bit_width(lower);
+}
+std::strong_ordering compare_few(Wide x, std::int64_t i, Wide y, std::int64_t j) {
+  if (bits(x) + i != bits(y) + j) return bits(x) + i <=> bits(y) + j;
+  return i > j ? x << (i - j) <=> y : x <=> y << (j - i);
+}
+
 }  // namespace
 
 std::strong_ordering compare(const Exact& x, const Dyadic& y) {
   if (y.sig == 0) return std::strong_ordering::greater;
+  if (!x.root && x.den == 1 && bits(x.num) <= few && bits(y.sig) <= few)
+    return compare_few(static_cast<std::uint64_t>(x.num), x.exp, static_cast<std::uint64_t>(y.sig),
+                       y.exp);
   Big right(y.sig);
   if (x.root) right *= right;
   if (x.den != 1) right *= x.den;

@@ -389,7 +389,7 @@ def test_kill_9_leaves_the_old_file_or_the_new_one(tmp_path, capsys):
             out.write_bytes(old)
         return found == old
 
-    seen = killed_runs(task, state, 20, 1)
+    seen = killed_runs(task, state, 12, 1)
     assert any(seen)
 
 
@@ -411,7 +411,7 @@ def test_kill_9_leaves_the_old_index_or_the_new_one(tmp_path, capsys):
         out.write_bytes(saved)
         return found == old
 
-    seen = killed_runs(["quantize", index, tmp_path / "out", *task], state, 20, 2)
+    seen = killed_runs(["quantize", index, tmp_path / "out", *task], state, 12, 2)
     assert any(seen)
 
 

@@ -4,20 +4,19 @@ import json
 import os
 import re
 import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import widthwise as ww
+from commands import widthwise
 from exported_folders import make, needs
 
 SUM = ["group_sum_align", "group_sum"]
-COMMAND = [sys.executable, "-m", "widthwise", "export"]
 
 
 def export(*words):
-    return subprocess.run([*COMMAND, *map(str, words)], text=True, capture_output=True)
+    return widthwise("export", *words)
 
 
 def contents(folder):

@@ -5,14 +5,13 @@ exponent is that of a number; results are rounded to nearest even, and what is t
 """
 
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from itertools import product
 from math import isqrt
 
 import pytest
 import widthwise as ww
+from commands import widthwise
 from exported_folders import make, needs
 
 ZERO, NUMBER, INF, NAN = range(4)
@@ -112,11 +111,6 @@ class Model:
         yield from (self.word(NUMBER, s, x) for s in (0, 1) for x in numbers)
         yield from (self.word(kind, s) for kind in (ZERO, INF) for s in (0, 1))
         yield self.word(NAN)
-
-
-def widthwise(*arguments, stdin=""):
-    command = [sys.executable, "-m", "widthwise", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True)
 
 
 def judged(op, we, wf, lines, *options):

@@ -1,12 +1,11 @@
 """Which NaN is delivered, x86's minimum and maximum, and what judges them."""
 
 import platform
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import widthwise as ww
+from commands import widthwise
 from exported_folders import make, needs, replace
 from widthwise import _widthwise as core
 
@@ -14,11 +13,6 @@ NV = 16
 needs_mpfr = pytest.mark.skipif(core.mpfr_version is None, reason="MPFR was not found at the build")
 needs_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="NumPy's NaN is x86's there")
 POLICIES = ["canonical", "negative", "propagate", "x86"]
-
-
-def widthwise(*arguments, stdin=""):
-    command = [sys.executable, "-m", "widthwise", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """The user's own random bits for stochastic rounding: operations, conversions, units, vectors."""
 
-import subprocess
-import sys
 from fractions import Fraction
 from math import floor
 
 import numpy as np
 import pytest
 import widthwise as ww
+from commands import widthwise
 from random_words import SLOTS, UNITS, generated
 from widthwise import _widthwise as core
 from widthwise import testing
@@ -297,9 +296,7 @@ def test_wrong_words_of_a_unit_are_refused(unit, random, message):
 
 
 def command(*arguments, stdin=""):
-    done = subprocess.run(
-        [sys.executable, "-m", "widthwise", *arguments], input=stdin, capture_output=True, text=True
-    )
+    done = widthwise(*arguments, stdin=stdin)
     return done.returncode, done.stdout, done.stderr
 
 

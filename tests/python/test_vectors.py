@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import widthwise as ww
+from commands import widthwise
 from widthwise import _widthwise as core
 
 OPERATIONS = ["add", "sub", "mul", "div", "rem", "sqrt", "mulAdd", "eq", "le", "lt"]
@@ -13,12 +14,7 @@ OTHERS = ["roundToInt", "eq_signaling", "le_quiet", "lt_quiet"]
 
 
 def check(lines, op, format, *options):
-    done = subprocess.run(
-        [sys.executable, "-m", "widthwise", "verify", "--op", op, "--format", format, *options],
-        input=lines,
-        capture_output=True,
-        text=True,
-    )
+    done = widthwise("verify", "--op", op, "--format", format, *options, stdin=lines)
     return done.returncode, done.stdout.strip(), done.stderr
 
 
@@ -321,13 +317,13 @@ DESIGNS = [
 
 
 def design_lines(design, options, n=300):
-    command = [sys.executable, "-m", "widthwise", "vectors", "--op", design, "-n", str(n), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    done = widthwise("vectors", "--op", design, "-n", n, *options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def check_design(lines, design, *options):
-    command = [sys.executable, "-m", "widthwise", "verify", "--op", design, *options]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True)
+    done = widthwise("verify", "--op", design, *options, stdin=lines)
     return done.returncode, done.stdout.strip(), done.stderr
 
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 
 #include "targets.hpp"
 #include "tests/turns.hpp"
@@ -83,8 +84,12 @@ class Maker {
            (f_.is_float() ? layout_.fraction_mask : widthwise::ones<U>(f_.frac_bits / 2));
   }
   U at_most_finite(const U& x) const { return std::min(x, layout_.max_finite); }
-  U field(std::int64_t exponent) const {
-    if (!f_.is_float()) return power_of_two(exponent);
+  U field(std::int64_t exponent) {
+    if (!f_.is_float()) {
+      const auto [power, is_new] = powers_.try_emplace(exponent);
+      if (is_new) power->second = power_of_two(exponent);
+      return power->second;
+    }
     const std::int64_t biased = std::clamp<std::int64_t>(exponent + f_.bias, 0, f_.top_field());
     return at_most_finite(U(static_cast<std::uint64_t>(biased)) << f_.frac_bits);
   }
@@ -108,6 +113,7 @@ class Maker {
 
   Format f_;
   Layout<U> layout_;
+  std::unordered_map<std::int64_t, U> powers_;
   ProductRandom& random_;
 };
 
