@@ -58,12 +58,10 @@ struct Reach {
   std::int64_t digits() const { return high - low + 1; }
 };
 Reach reach_of_sums(const Unit& u, std::size_t k) {
-  std::int64_t low = std::min(product_last(u), u.c.fmt.least_digit());
+  const std::int64_t low = std::min(product_last(u), u.c.fmt.least_digit());
   std::int64_t term = std::max(bound(u.a.fmt) + bound(u.b.fmt), bound(u.c.fmt));
-  if (u.group_sum.align.reference == Reference::fixed_lsb) {  // where terms are cut, or raised to
-    low = std::min(low, -u.group_sum.align.frac_bits);
+  if (u.group_sum.align.reference == Reference::fixed_lsb)  // which a cut term may be raised to
     term = std::max(term, -u.group_sum.align.frac_bits);
-  }
   const std::int64_t terms = std::bit_width(k + 1);
   return {low, term + terms - 1};
 }

@@ -12,6 +12,7 @@
 // Each: sim/exact/plan.cpp tests/sim/test_exact.cpp
 // Each: sim/lanes/plan.cpp tests/sim/test_lane_plans.cpp
 // Each: sim/integers/row_plan.cpp tests/sim/test_row_sums.cpp
+// Each: sim/recoded/plan.cpp tests/sim/test_recoded.cpp
 // Each: sim/tensor/plan.cpp tests/sim/test_tensor.cpp
 // Each: sim/wide/plan.cpp tests/sim/test_wide_engine.cpp
 // Kills: $1

@@ -175,3 +175,14 @@ def test_kernels_of_one_instruction_set_share_no_function():
         assert set(shared) <= {"DW.ref.__gxx_personality_v0"}, archive
         named = [name for kind, name in symbols if kind == "T"]
         assert len(named) == 5 and all(path in name for name in named), archive
+
+
+def test_every_file_of_mutants_has_a_test_that_kills_them():
+    """Each that is not found ends ./dev mutate before it begins."""
+    import mutate
+
+    assert [glob for glob in mutate.TARGETS if not any(ROOT.glob(glob))] == []
+    files, sources = mutate.target_files([]), sorted(mutate.TESTS.glob("kill_*.cpp"))
+    mutate.check_coverage(files, [kill for source in sources for kill in mutate.read_kills(source)])
+    mutants, explained = mutate.split_off_equivalents(files)
+    assert len(mutants) > 1000 and explained > 10

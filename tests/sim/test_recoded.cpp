@@ -1,3 +1,6 @@
+#include <functional>
+#include <initializer_list>
+
 #include "products.hpp"
 #include "sim/recoded/plan.hpp"
 #include "widthwise/sim/text.hpp"
@@ -80,8 +83,21 @@ TEST_CASE("recoded: a float of the fewest exponents has every number") {
     CHECK(to->precision() == f.digits());
     CHECK(to->emin() <= f.least_digit());
   }
-  CHECK(!recoded::float_of(parse_format("fixed64.0")));
   CHECK(!recoded::float_of(parse_format("posit64")));
+}
+
+TEST_CASE("recoded: a float has no more exponents than it needs, two digits or more, and 64 bits") {
+  const auto shape = [](const char* text) {
+    const auto f = recoded::float_of(parse_format(text));
+    return f ? to_string(*f) : "none";
+  };
+  CHECK(shape("ufixed1.0") == "e2m1");
+  CHECK(shape("ufixed2.0") == "e2m1");   // 1 to 3: both ends of its exponents
+  CHECK(shape("ufixed2.-1") == "e3m1");  // and past them
+  CHECK(shape("ufixed2.1") == "e3m1");
+  CHECK(shape("fixed2.0") == "e2m1");
+  CHECK(shape("fixed57.0") == "e7m56");
+  CHECK(shape("fixed58.0") == "none");
 }
 
 TEST_CASE("recoded: sums of few digits keep all of them, in binary32 while it has as many") {
@@ -94,6 +110,12 @@ TEST_CASE("recoded: sums of few digits keep all of them, in binary32 while it ha
   CHECK(held("kulisch(uint8, out=int32)", 255).precision() == 25);  // 256 below 2^16
   CHECK(held("kulisch(uint8, out=int32)", 254) == binary32);
   CHECK(held("kulisch(int8, out=int32)", 1 << 20).precision() == 35);  // a digit tells of the rest
+  CHECK(held("kulisch(int8, out=int32)", 1 << 24).precision() == 35);
+  CHECK(held("kulisch(e5m10, out=table(nf4))", 1 << 24).precision() ==
+        parse_format("table(nf4)").rounding_digits() + 3);
+  CHECK(to_string(held("kulisch(fixed8.63, c=fixed8.63, out=fixed20.10)", 16)) ==
+        "e8m23");  // whose least digit is 2^-126
+  CHECK(held("kulisch(fixed8.64, c=fixed8.63, out=fixed20.10)", 16).exp_bits == 9);
   // A term is rounded up to the register's last digit, and 255 of them lie below 2^8 of these.
   CHECK(held("fixedacc(fixed8.20, width=40, frac=4, align=raz, out=fixed60.4;overflow=wrap)", 254)
             .precision() == 44);
@@ -117,6 +139,60 @@ TEST_CASE("recoded: a register stays where terms lie below it or above, and goes
     CAPTURE(held);
     CHECK(inner(held).group_sum == parse_unit(held).group_sum);
   }
+}
+
+TEST_CASE("recoded: a quire goes where so many products cannot fill it") {
+  const auto takes = [](const Unit& u, std::size_t k) { return recoded::plan(u, k).unfit.empty(); };
+  // Products, which end at 2^-12, and C are at most 2^12.
+  const Unit quire = parse_unit("kulisch(posit8es0, width=32)");
+  const std::int64_t most = std::int64_t{1} << (32 - 1 - quire.group_sum.align.frac_bits - 12);
+  CHECK(takes(quire, static_cast<std::size_t>(most - 2)));
+  CHECK(!takes(quire, static_cast<std::size_t>(most - 1)));
+  CHECK(recoded::plan(quire, 8).inner.group_sum == Sum{});
+  for (const auto change :
+       {+[](Unit& u) { u.lanes = 4; }, +[](Unit& u) { u.group_sum.width.reset(); },
+        +[](Unit& u) { u.group_sum.align = {}; }}) {
+    Unit other = quire;
+    change(other);
+    CHECK(!takes(other, 8));
+  }
+}
+
+TEST_CASE("recoded: results that are no floats are rounded once, of one sum of all products") {
+  const auto why = [](auto change) {
+    Unit u = parse_unit("kulisch(int8, out=int32)");
+    change(u);
+    return recoded::plan(u, 8).unfit;
+  };
+  REQUIRE(why([](Unit&) {}).empty());
+  const Round to_binary32{.fmt = binary32};
+  const std::initializer_list<std::function<void(Unit&)>> changes{
+      [](Unit& u) { u.lanes = 4; },
+      [&](Unit& u) { u.product.round = to_binary32; },
+      [](Unit& u) { u.product.overflow_to_inf_at = 9; },
+      [](Unit& u) { u.groups = Groups{.strided = 2}; },
+      [](Unit& u) {
+        u.scale = Scale{binary32, 4, ScaleApply::term};
+      },
+      [](Unit& u) {
+        u.late_frac = LateFrac{9, 9};
+      },
+      [](Unit& u) { u.c_level = CLevel::block; },
+      [&](Unit& u) { u.group_sum.order = Order::sequential, u.group_sum.node_round = to_binary32; },
+      [&](Unit& u) {
+        u.chain.promote = Promote{4, to_binary32};
+      }};
+  for (const auto& change : changes) CHECK(why(change) == "roundings to int32 before the last one");
+}
+
+TEST_CASE("recoded: scales of blocks are floats") {
+  const auto why = [](const Format& f) {
+    Unit u = parse_unit("mac(int8, product=binary32, sum=binary32)");
+    u.scale = Scale{f, 4, ScaleApply::term};
+    return recoded::plan(u, 8).unfit;
+  };
+  CHECK(why(binary32) == "");
+  CHECK(why(parse_format("posit8es2")) == "scales that are no floats");
 }
 
 TEST_CASE("recoded: what it refuses, each with its reason") {
