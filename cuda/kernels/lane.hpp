@@ -145,7 +145,8 @@ WIDTHWISE_BOTH_INLINE float fused_up(float a, float b, float c) { return __fmaf_
 WIDTHWISE_BOTH_INLINE double fused_down(double a, double b, double c) { return __fma_rd(a, b, c); }
 WIDTHWISE_BOTH_INLINE double fused_up(double a, double b, double c) { return __fma_ru(a, b, c); }
 #else
-// Volatile, or a compiler might move the operation past the changes of mode.
+// Volatile, or a compiler might move the operation past the changes of mode. On x86 those are of
+// the processor's own fused operation, which libm calls where there is one (AVX2 and later).
 template <RoundingMode mode, class T>
 T fused_by(T a, T b, T c) {
   const MachineRounding meanwhile(mode);

@@ -12,7 +12,7 @@ def said(of: Any) -> str:
     """A format or a unit in an error: of a long table without a name its beginning and a mark.
 
     >>> said("mac(table(0,1,2,3,5,8,13,21,34), sum=e5m10)")
-    'mac(table(0,1,2,3,… of 9 values, #cd01), sum=e5m10)'
+    'mac(table(0,1,2,3,… of 9 values, #3411f910), sum=e5m10)'
     """
     text = str(of)
     return core.said(text) if "table(" in text else text  # which may be no text to the core

@@ -37,7 +37,7 @@ void choices(const Chances& chances, const float* x, const std::uint8_t* near,
     const auto reaches = hn::Sub(hn::Set(d, c.whole - c.less), load_bits(d, bits + i));
     auto behind = hn::Sub(number, here), least = hn::Mul(reaches, gap);
     if (c.around_zero) {
-      // A number may be too small to be added to what lies behind zero, which the chance loses.
+      // Across zero |number| + |here| may not fit a double: |here| goes to the other side.
       const auto crosses = hn::Lt(hn::Mul(here, there), hn::Zero(d));
       behind = hn::IfThenElse(crosses, number, behind);
       least = hn::Sub(least, hn::IfThenElseZero(crosses, hn::Mul(whole, hn::Abs(here))));

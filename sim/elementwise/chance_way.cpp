@@ -33,8 +33,8 @@ int digits_of(double x) {
 
 int last_digit(double x) { return std::ilogb(x) + 1 - digits_of(x); }
 
-// Of the gap between two neighbours, or all there are where a double does not hold it. Around zero
-// those count that lie behind it, too.
+// Of the gap between two neighbours, or all there are where a double does not hold it; around zero
+// down to the last digit of either.
 int digits_between(double below, double above) {
   const double gap = above - below, of_below = above - gap;
   const bool exact = (above - (gap + of_below)) + (of_below - below) == 0;
@@ -51,6 +51,11 @@ int longest_gap(const Table& t) {
   return digits;
 }
 
+// Whether two neighbours have different signs.
+bool passes_zero(const Table& t) {
+  return !t.has_zero && t.least().negative && !t.largest().negative;
+}
+
 Values values_of(const Table& t) {
   Values all{};
   for (int i = 0; i < t.count; ++i) all[t.values[i].code] = value(t.values[i]);
@@ -63,7 +68,7 @@ class Draw final : public Elementwise::Way {
        std::shared_ptr<const Stairs> away)
       : rounding_(task.env.rounding),
         values_(values_of(*task.to.table)),
-        around_zero_(!task.to.table->has_zero),
+        around_zero_(passes_zero(*task.to.table)),
         towards_(std::move(towards)),
         away_(std::move(away)) {}
 

@@ -35,7 +35,10 @@ struct HeldSteps {
 // its upper half and, where a step lies between, by whether its lower half has reached it.
 //
 //   | from here on the second: 16 bits | second code | first code |
-//   | place of the first of more steps | number - 1  | number - 1 |
+//
+// Where several steps lie in it they are looked for, and equal codes tell of that:
+//
+//   | place of the first of these: 16  | number - 1  | number - 1 |
 //
 struct Stairs {
   // From this word on to the next one's the result is this code.
@@ -44,8 +47,7 @@ struct Stairs {
     std::uint8_t code;
   };
   std::array<std::uint32_t, 65536> halves;
-  std::vector<Step>
-      steps;  // sorted; where more than one lies within an upper half, they are sought
+  std::vector<Step> steps;  // sorted
   HeldSteps held;
 };
 

@@ -8,7 +8,7 @@
 #include "tapered_lanes.hpp"
 
 // Rounding to posits, takums and tables takes the definition's whole path, but goes up with the
-// number: where its steps lie is all there is to know (docs/exactness.md, 64).
+// number on each side of zero: where its steps lie is all to know (docs/exactness.md, 64).
 namespace widthwise {
 namespace elements {
 namespace {
@@ -109,7 +109,7 @@ Words words_of_both(const Sides& sides) {
 }
 
 // The lowest digits that a bin may leave out, if no more steps than these are to share one; or -1
-// where they share an upper half.
+// where more share an upper half.
 int digits_left_out(const Words& words, int in_a_bin, std::uint32_t cell) {
   const auto apart = static_cast<std::size_t>(in_a_bin);
   int digits = 7;
@@ -122,7 +122,7 @@ int digits_left_out(const Words& words, int in_a_bin, std::uint32_t cell) {
   return digits;
 }
 
-// False where there is no room for all bins.
+// False where more steps than a bin is to hold share an upper half, or bins have no room.
 bool hold_bins(const HeldSteps& z, HeldSteps::Side& side, const Words& words) {
   const auto most = static_cast<std::size_t>(2 * HeldSteps::page * z.pages);
   std::size_t next = 0, filled = 0, cell = 0;
@@ -190,6 +190,7 @@ bool hold_with(HeldSteps& z, int in_a_bin, int exponents, const Sides& sides, co
     z.shared = true;
     if (exponents <= HeldSteps::exponents(pages) && hold_shared(z, sides, both)) return true;
   }
+  z.pages = 2;
   z.shared = false;
   return exponents <= HeldSteps::exponents(z.pages) && hold_apart(z, sides);
 }
@@ -264,7 +265,7 @@ std::shared_ptr<const Stairs> stairs_of(const ElementTask& task) {
   if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
       task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
     return nullptr;
-  // Fixed point that goes up has a way of its own.
+  // Floats and fixed point have ways of their own.
   if (!task.to.is_table() && !task.to.is_tapered()) return nullptr;
   if (in_words(task.to, task.env.rounding)) return nullptr;
   static Lately<Purpose, Stairs> lately;

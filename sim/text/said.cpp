@@ -14,18 +14,18 @@ std::string_view values_ahead(std::string_view text) {
   return text.substr(0, end != text.npos && text[end] == ')' ? end : 0);
 }
 
-// Two tables that begin alike are told apart by it (FNV-1a, folded).
-unsigned mark_of(std::string_view values) {
+// Of all values, for tables that begin alike (FNV-1a).
+std::uint32_t mark_of(std::string_view values) {
   std::uint32_t mark = 2166136261U;
   for (const char c : values) mark = (mark ^ static_cast<unsigned char>(c)) * 16777619U;
-  return (mark >> 16 ^ mark) & 0xffff;
+  return mark;
 }
 
 std::string beginning_of(std::string_view values, std::size_t count) {
   constexpr int shown = 4;
   std::size_t end = 0;
   for (int i = 0; i < shown; ++i) end = values.find(',', end) + 1;
-  return fmt::format("{}… of {} values, #{:04x}", values.substr(0, end), count, mark_of(values));
+  return fmt::format("{}… of {} values, #{:08x}", values.substr(0, end), count, mark_of(values));
 }
 
 }  // namespace

@@ -10,17 +10,21 @@ from widthwise import cli
 
 def widthwise(*arguments, stdin=""):
     """What it prints and its status, as subprocess.run has them."""
-    texts = {name: io.TextIOWrapper(io.BytesIO()) for name in ("stdout", "stderr")}
-    given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    texts = {name: text(errors="backslashreplace") for name in ("stdout", "stderr")}
+    given = text(stdin)
     words = [*map(str, arguments)]
     with patch.multiple(sys, stdin=given, **texts):
         try:
             status = cli.main(words)
         except SystemExit as stopped:
-            status = stopped.code
+            status = stopped.code or 0
     return subprocess.CompletedProcess(words, status, *map(written, texts.values()))
 
 
-def written(text):
-    text.flush()
-    return text.buffer.getvalue().decode()
+def text(holds="", **how):
+    return io.TextIOWrapper(io.BytesIO(holds.encode()), encoding="utf-8", **how)
+
+
+def written(stream):
+    stream.flush()
+    return stream.buffer.getvalue().decode()

@@ -178,11 +178,11 @@ def test_kernels_of_one_instruction_set_share_no_function():
 
 
 def test_every_file_of_mutants_has_a_test_that_kills_them():
-    """Each that is not found ends ./dev mutate before it begins."""
+    """A file without one ends ./dev mutate before it begins."""
     import mutate
 
     assert [glob for glob in mutate.TARGETS if not any(ROOT.glob(glob))] == []
     files, sources = mutate.target_files([]), sorted(mutate.TESTS.glob("kill_*.cpp"))
     mutate.check_coverage(files, [kill for source in sources for kill in mutate.read_kills(source)])
     mutants, explained = mutate.split_off_equivalents(files)
-    assert len(mutants) > 1000 and explained > 10
+    assert mutants and explained

@@ -146,7 +146,7 @@ TEST_CASE("stairs: two steps in one upper half, of which the first begins it") {
   tally.expect(expected);
 }
 
-TEST_CASE("stairs are climbed only where they go up") {
+TEST_CASE("stairs: which conversions are such") {
   const auto way = [](const char* to, Operation op, const Format& from, const Env& env, bool flags,
                       std::size_t count) {
     return std::string(

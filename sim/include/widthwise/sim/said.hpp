@@ -5,7 +5,7 @@
 namespace widthwise {
 
 // A text in an error, with the beginning alone of each long table that has no name, and a mark that
-// other values do not have: "mac(table(0,1,2,3,… of 9 values, #cd01), sum=e5m10)".
+// other values hardly share: "mac(table(0,1,2,3,… of 9 values, #3411f910), sum=e5m10)".
 std::string said(std::string_view text);
 
 // A format's, a unit's or a design's.
