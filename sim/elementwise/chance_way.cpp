@@ -84,15 +84,14 @@ class Draw final : public Elementwise::Way {
   void run_piece(const float* x, const RandomSource& random, std::size_t first, std::size_t n,
                  std::uint8_t* result) const {
     const auto* words = reinterpret_cast<const std::uint32_t*>(x);
-    std::uint8_t near[piece], far[piece], codes[piece];
+    std::uint8_t near[piece], far[piece];
     std::uint64_t room[piece];
     climb(*towards_, words, n, near);
     climb(*away_, words, n, far);
     const std::uint64_t* bits = random_bits(rounding_, random, first, n, room);
     const double whole = std::ldexp(1.0, rounding_.random_bits);
     const double less = rounding_.variant == StochasticVariant::half ? 0.5 : 0;
-    choose({values_.data(), around_zero_, whole, less}, x, near, far, bits, n, codes);
-    std::copy_n(codes, n, result);  // which may overwrite its numbers
+    choose({values_.data(), around_zero_, whole, less}, x, near, far, bits, n, result);
   }
 
   Rounding rounding_;

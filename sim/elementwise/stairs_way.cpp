@@ -71,6 +71,14 @@ constexpr std::uint32_t stair(std::size_t place, std::size_t second, std::size_t
   return static_cast<std::uint32_t>(place << 16 | second << 8 | first);
 }
 
+// Of an upper half whose first word has reached steps[at], and which holds so many behind it.
+std::uint32_t stair_of(const std::vector<Step>& steps, std::size_t at, std::size_t inside,
+                       std::size_t before) {
+  if (inside > 1) return stair(before + at + 1, inside - 1, inside - 1);
+  if (inside == 0) return stair(0, steps[at].code, steps[at].code);
+  return stair(steps[at + 1].word & 0xffff, steps[at + 1].code, steps[at].code);
+}
+
 void put(Stairs& stairs, const std::vector<Step>& steps) {
   const std::size_t before = stairs.steps.size();
   stairs.steps.insert(stairs.steps.end(), steps.begin(), steps.end());
@@ -81,10 +89,7 @@ void put(Stairs& stairs, const std::vector<Step>& steps) {
     while (at + 1 < steps.size() && steps[at + 1].word <= from) ++at;
     std::size_t inside = 0;
     while (at + inside + 1 < steps.size() && steps[at + inside + 1].word <= to) ++inside;
-    stairs.halves[half] =
-        inside > 1    ? stair(before + at + 1, inside - 1, inside - 1)
-        : inside == 1 ? stair(steps[at + 1].word & 0xffff, steps[at + 1].code, steps[at].code)
-                      : stair(0, steps[at].code, steps[at].code);
+    stairs.halves[half] = stair_of(steps, at, inside, before);
   }
 }
 
@@ -183,7 +188,8 @@ bool hold_apart(HeldSteps& z, const Sides& sides) {
 }
 
 // In as few pages as hold them, and once for both sides, if they can be.
-bool hold_with(HeldSteps& z, int in_a_bin, int exponents, const Sides& sides, const Words& both) {
+bool hold_with(HeldSteps& z, int in_a_bin, const Sides& sides, const Words& both) {
+  const int exponents = (z.high - z.low) / static_cast<int>(exponent_halves) + 1;
   z.in_a_bin = in_a_bin;
   for (const int pages : {1, 2}) {
     z.pages = pages;
@@ -205,10 +211,9 @@ void hold(HeldSteps& z, const Sides& sides) {
   const std::uint32_t low = upper_half(both.front()), high = upper_half(both.back());
   z.low = static_cast<std::uint16_t>(low - low % exponent_halves);
   z.high = static_cast<std::uint16_t>(high | (exponent_halves - 1));
-  const int exponents = (z.high - z.low) / static_cast<int>(exponent_halves) + 1;
   constexpr int most_in_a_bin = 8;  // beyond that a search is as fast
   for (int in_a_bin = 1; in_a_bin <= most_in_a_bin; ++in_a_bin)
-    if (hold_with(z, in_a_bin, exponents, sides, both)) return;
+    if (hold_with(z, in_a_bin, sides, both)) return;
   z.pages = 0;
 }
 

@@ -22,7 +22,8 @@ def widthwise(*arguments, stdin=""):
 
 
 def text(holds="", **how):
-    return io.TextIOWrapper(io.BytesIO(holds.encode()), encoding="utf-8", **how)
+    data = holds.encode() if isinstance(holds, str) else holds
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", **how)
 
 
 def written(stream):

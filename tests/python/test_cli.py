@@ -7,20 +7,16 @@ import sys
 import numpy as np
 import pytest
 import widthwise as ww
-from widthwise.cli import main
+from commands import widthwise
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
-    """Runs a command in this process: (status, stdout, stderr)."""
+def command():
+    """Runs a command: (status, stdout, stderr)."""
 
     def run(*arguments, stdin=b""):
-        import io
-
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
+        done = widthwise(*arguments, stdin=stdin)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

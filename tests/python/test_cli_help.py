@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import widthwise as ww
-from checkpoint_files import f32, written
+from checkpoint_files import f32, run, written
 from widthwise import cli
 from widthwise.cli import terminal
 
@@ -74,12 +74,6 @@ def test_an_example_of_the_help_runs(example, files, monkeypatch, capsys):
 
 
 # --- sweep ---------------------------------------------------------------------------------------
-
-
-def run(capsys, *arguments):
-    status = cli.main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
 
 
 def test_sweep_prints_what_ww_sweep_finds(files, capsys):

@@ -98,6 +98,7 @@ TEST_CASE("recoded: a float has no more exponents than it needs, two digits or m
   CHECK(shape("fixed2.0") == "e2m1");
   CHECK(shape("fixed57.0") == "e7m56");
   CHECK(shape("fixed58.0") == "none");
+  CHECK(shape("fixed64.0") == "none");
 }
 
 TEST_CASE("recoded: sums of few digits keep all of them, in binary32 while it has as many") {
